@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong with a lab.
+
+LabError
+├── CannotBuild       Go, the module proxy or the compiler failed
+├── NotBuilt          the binary is not in the cache
+├── NameTaken         another lab of that name, or on that data folder, is running
+├── WouldOverwrite    a file that is not ours stands where one must be written
+└── ComponentFailed   a component ended by itself, or did not come up in time
+"""
+
+from __future__ import annotations
+
+
+class LabError(Exception):
+    """Its message is one a user can act on."""
+
+
+class CannotBuild(LabError):
+    pass
+
+
+class NotBuilt(LabError):
+    pass
+
+
+class NameTaken(LabError):
+    pass
+
+
+class WouldOverwrite(LabError):
+    pass
+
+
+class ComponentFailed(LabError):
+    def __init__(self, component: str, what: str, tail: str) -> None:
+        super().__init__(f"{component} {what}" + (f"\n{tail}" if tail else ""))
+        self.component = component

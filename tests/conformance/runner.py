@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs probes against one server, several at once, each in a namespace of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+import random
+import traceback
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance import kinds, probes
+from tests.conformance.normalise import Normaliser
+from tests.conformance.probe import REGISTRY, Probe, Registered
+from tests.support.api import Api, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+AT_ONCE = 6
+PROBE_SECONDS = 60.0
+# No vowels and always a digit: it can appear in no word and in no other name.
+_LETTERS, _DIGITS = "bcdfghjklmnpqrstvwxz", "23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one probe observed, normalised; or why it broke."""
+
+    probe: Registered
+    observations: list[dict[str, Any]]
+    broken: str | None = None
+
+
+def all_probes() -> list[Registered]:
+    """Every probe there is, in a stable order."""
+    for found in pkgutil.iter_modules(probes.__path__):
+        importlib.import_module(f"{probes.__name__}.{found.name}")
+    return [REGISTRY[key] for key in sorted(REGISTRY)]
+
+
+async def run(api: Api, chosen: Iterable[Registered], seed: int) -> dict[str, Seen]:
+    """Runs probes in an order that the seed decides: what they see must not depend on it."""
+    rng = random.Random(seed)  # noqa: S311  not for secrets
+    order = list(chosen)
+    rng.shuffle(order)
+    await kinds.install(api)
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(entry: Registered, identity: str) -> Seen:
+        async with turns:
+            return await _observe(api, entry, identity)
+
+    seen = await asyncio.gather(*(one(entry, _identity()) for entry in order))
+    return {outcome.probe.key: outcome for outcome in seen}
+
+
+async def _observe(api: Api, entry: Registered, identity: str) -> Seen:
+    async with AsyncExitStack() as cleanup:
+        p = Probe(api, identity, cleanup)
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await _prepare(p)
+                await entry.run(p)
+        except Exception:
+            return Seen(entry, [], traceback.format_exc())
+        names = {**p.hidden, p.id: "<id>"}
+        normaliser = Normaliser(names, datetime.now(UTC))
+        return Seen(entry, normaliser.observations(p.recorded))
+
+
+async def _prepare(p: Probe) -> None:
+    """A namespace with what controllers put into each, so that none of it appears midway."""
+    await p.do("POST", p.everywhere("v1", "namespaces"), {"metadata": {"name": p.ns}})
+    p.cleanup.push_async_callback(_remove_namespace, p.api, p.ns)
+    for path in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
+        await p.until("GET", p.path("v1", *path), lambda answer: answer.status == 200)
+
+
+async def _remove_namespace(api: Api, name: str) -> None:
+    await api.send(Request(method="DELETE", path=f"/api/v1/namespaces/{name}"))
+
+
+def _identity() -> str:
+    """Random even with a fixed seed: two runs on one cluster must not meet."""
+    rng = random.SystemRandom()
+    return "".join(rng.choice(_LETTERS) + rng.choice(_DIGITS) for _ in range(4))
