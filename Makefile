@@ -19,7 +19,7 @@ $(INSTALLED): requirements-dev.txt pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| { echo "Trellis needs Python >= 3.11 with venv; $(PYTHON) is not that: make $@ PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing into .venv"
-	@$(PYTHON) -m venv --clear .venv
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

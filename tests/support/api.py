@@ -84,6 +84,16 @@ class Api:
         async with self.stream(request) as response:
             return Answer(response.status, response.headers, await response.read())
 
+    async def do(self, method: str, path: str, body: Any = None, *, patch: str = "") -> Any:
+        """A request that must succeed; returns the decoded body. `patch` is a key of PATCHES."""
+        headers = {"Content-Type": PATCHES[patch]} if patch else {}
+        answer = await self.send(Request(method=method, path=path, body=body, headers=headers))
+        assert answer.status < 300, f"{method} {path}: {answer.status} {answer.content[:600]!r}"
+        return answer.body
+
+    async def exists(self, path: str) -> bool:
+        return (await self.send(Request(method="GET", path=path))).status == 200
+
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
         """The answer as it arrives; leaving the block closes the connection."""

@@ -171,13 +171,15 @@ class Lab:
 async def running(binary: Binary, settings: Settings, place: Place) -> AsyncIterator[Lab]:
     """A lab for the length of a block. Logs stay behind when it failed, and only then."""
     lab = Lab(binary, settings, place)
-    started = False
+    failed = False
     try:
         await lab.start()
-        started = True
         yield lab
+    except ComponentFailed:
+        failed = True
+        raise
     finally:
-        await lab.stop(keep=not started or lab.failed() is not None)
+        await lab.stop(keep=failed or lab.failed() is not None)
 
 
 async def _poll(ready: Callable[[], Awaitable[bool]]) -> None:

@@ -28,6 +28,7 @@ SERVICE_HOSTS = (
     "kubernetes.default.svc.cluster.local",
     "10.0.0.1",
 )
+FRONT_PROXY = "front-proxy-client"
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 # Nodes here are simulated and send no heartbeats: they keep the state they were given.
 NODE_GRACE = "24h"
@@ -153,6 +154,14 @@ def _api_server(settings: Settings, layout: Layout, ports: Ports) -> list[str]:
         f"--service-account-key-file={pki / 'sa.pub'}",
         f"--service-account-signing-key-file={pki / 'sa.key'}",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
+        # Without these, the other components cannot check who calls their own endpoints.
+        f"--requestheader-client-ca-file={pki / 'front-proxy-ca.crt'}",
+        f"--requestheader-allowed-names={FRONT_PROXY}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={pki / 'front-proxy-client.crt'}",
+        f"--proxy-client-key-file={pki / 'front-proxy-client.key'}",
         "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins=NodeRestriction",
         "--allow-privileged=true",

@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from trellis.lab.certificates import Authority, Pair, Subject, signing_key
-from trellis.lab.components import CONTROLLER_MANAGER, SCHEDULER, SERVICE_HOSTS
+from trellis.lab.components import CONTROLLER_MANAGER, FRONT_PROXY, SCHEDULER, SERVICE_HOSTS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,6 +30,8 @@ class Keys:
         etcd = self._authority("etcd-ca")
         self._leaf(etcd, "etcd", Subject(name="etcd", hosts=LOOPBACK))
         self._leaf(etcd, "etcd-client", Subject(name="kube-apiserver"))
+        front_proxy = self._authority("front-proxy-ca")
+        self._leaf(front_proxy, FRONT_PROXY, Subject(name=FRONT_PROXY))
         server = Subject(name="kube-apiserver", hosts=SERVICE_HOSTS)
         self._leaf(self.authority, "kube-apiserver", server)
 
