@@ -89,6 +89,9 @@ def _build(source: Source, folder: Path, target: Path, progress: Progress) -> No
     packages = go.packages(source)
     go.compile(source, packages)
     target.parent.mkdir(parents=True, exist_ok=True)
+    # Complete now: who wants to pin this release copies them from here.
+    for name in ("go.mod", "go.sum"):
+        shutil.copyfile(folder / name, target.with_name(name))
     # The cache must never hold half a binary, whatever interrupts us.
     (folder / PROGRAM).replace(target)
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m bench [NAME]: measurements side by side, as ratios within one run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from bench import lab
+from trellis.lab.errors import LabError
+
+MEASUREMENTS = {"lab": lab.measure}
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(MEASUREMENTS)
+    unknown = [name for name in chosen if name not in MEASUREMENTS]
+    if unknown:
+        sys.exit(f"bench: no measurement {unknown[0]!r}; there are: {', '.join(MEASUREMENTS)}")
+    for name in chosen:
+        try:
+            asyncio.run(MEASUREMENTS[name]())
+        except LabError as error:
+            sys.exit(f"bench: {error}")
+
+
+main()
