@@ -17,7 +17,7 @@ install: $(INSTALLED) ## a .venv with everything in it, .venv/bin/trellis too
 
 $(INSTALLED): requirements-dev.txt pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-		|| { echo "Trellis needs Python >= 3.11 with venv; $(PYTHON) is not that: make $@ PYTHON=/path/to/python3.11" >&2; exit 1; }
+		|| { echo "Trellis needs Python >= 3.11 with venv; $(PYTHON) is not that: make install PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing into .venv"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt

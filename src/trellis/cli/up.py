@@ -22,7 +22,7 @@ from trellis.lab.source import source
 
 NO_EMBEDDED_CLUSTER = (
     "this version has no embedded cluster yet; for a real Kubernetes control plane on this "
-    "machine: make lab, then trellis up --real"
+    "machine: trellis lab build, then trellis up --real"
 )
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NO_OPERATOR = "note: this version has no operator yet; the cluster starts without one"

@@ -55,8 +55,8 @@ def built(source: Source, root: Path | None = None) -> Binary:
     binary = _place(source, root or cache_root())
     if not binary.path.is_file():
         raise NotBuilt(
-            f"the lab of Kubernetes {source.kubernetes} is not built: make lab ({USUALLY}); "
-            f"{OTHERWISE}"
+            f"the lab of Kubernetes {source.kubernetes} is not built: make lab, or trellis lab "
+            f"build ({USUALLY}); {OTHERWISE}"
         )
     return binary
 

@@ -89,7 +89,8 @@ class Lab:
 
     def failed(self) -> ComponentFailed | None:
         """The component that has ended without being told to, if one has."""
-        return self._watch.result() if self._watch and self._watch.done() else None
+        ended = self._watch and self._watch.done() and not self._watch.cancelled()
+        return self._watch.result() if self._watch and ended else None
 
     async def start(self) -> None:
         """Ready when the API answers and pods can be made: the default service account exists."""
