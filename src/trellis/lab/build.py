@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trellis.lab import module
-from trellis.lab.errors import CannotBuild, NotBuilt
+from trellis.lab.errors import CannotBuild, NotBuilt, Unreachable
 from trellis.lab.folders import cache_root
 from trellis.lab.source import Source, lay_out
 
@@ -85,7 +85,9 @@ def _build(source: Source, folder: Path, target: Path, progress: Progress) -> No
     lay_out(source, folder)
     if not source.pinned:
         upstream = go.published_mod(source.kubernetes)
-        (folder / "go.mod").write_text(module.go_mod(source.kubernetes, upstream))
+        staging = go.published(module.staging_modules(source.kubernetes, upstream))
+        mod = module.go_mod(source.kubernetes, upstream, staging)
+        (folder / "go.mod").write_text(mod)
     packages = go.packages(source)
     go.compile(source, packages)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +115,26 @@ class _Go:
     def published_mod(self, kubernetes: str) -> str:
         said = self._run(["mod", "download", "-json", f"k8s.io/kubernetes@v{kubernetes}"])
         return Path(json.loads(said)["GoMod"]).read_text()
+
+    def published(self, modules: dict[str, str]) -> dict[str, str]:
+        """The same modules, each at a tag that the proxy has.
+
+        A proxy need not hold every patch of every staging module. Within a minor they fit
+        together, so the nearest patch stands in; where there is none, the build will tell.
+        """
+        return {name: self._nearest(name, tag) for name, tag in modules.items()}
+
+    def _nearest(self, name: str, tag: str) -> str:
+        self._progress(f"downloading Kubernetes' own modules: {name}")
+        for candidate in (tag, *module.nearest_tags(tag)):
+            try:
+                self._run(["mod", "download", f"{name}@{candidate}"])
+            except Unreachable:
+                raise
+            except CannotBuild:
+                continue
+            return candidate
+        return tag
 
     def packages(self, source: Source) -> int:
         """How many packages the binary is made of. Asking downloads every module it needs."""
@@ -166,7 +188,7 @@ class _Go:
 def _cannot_build(step: str, said: list[str]) -> CannotBuild:
     offline = next((line for line in said if any(sign in line for sign in _UNREACHABLE)), None)
     if offline:
-        return CannotBuild(f"the Go module proxy cannot be reached ({offline}); {OTHERWISE}")
+        return Unreachable(f"the Go module proxy cannot be reached ({offline}); {OTHERWISE}")
     complaint = "\n".join(said[-15:])
     return CannotBuild(f"go {step} failed; {OTHERWISE}\n{complaint}")
 

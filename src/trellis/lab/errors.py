@@ -2,7 +2,8 @@
 """What can go wrong with a lab.
 
 LabError
-├── CannotBuild       Go, the module proxy or the compiler failed
+├── CannotBuild       Go is missing, or failed
+│   └── Unreachable   the way to the module proxy is missing
 ├── NotBuilt          the binary is not in the cache
 ├── NameTaken         another lab of that name, or on that data folder, is running
 ├── WouldOverwrite    a file that is not ours stands where one must be written
@@ -17,6 +18,10 @@ class LabError(Exception):
 
 
 class CannotBuild(LabError):
+    pass
+
+
+class Unreachable(CannotBuild):
     pass
 
 

@@ -7,7 +7,12 @@ Text in, text out: nothing here touches files, the network or Go.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NEWER_PATCHES = 5
 ETCD = "go.etcd.io/etcd/server/v3"
 ETCD_CLIENT = "go.etcd.io/etcd/client/v3"
 _STAGING = re.compile(r"^\s*(\S+) => \./staging/", re.MULTILINE)
@@ -19,16 +24,29 @@ class UnknownLayout(ValueError):
     """Kubernetes' go.mod lacks something that the lab's go.mod is made from."""
 
 
-def go_mod(kubernetes: str, upstream: str) -> str:
+def staging_modules(kubernetes: str, upstream: str) -> dict[str, str]:
+    """The staging modules that upstream's go.mod replaces, with the tag of the same release."""
+    found = _STAGING.findall(upstream)
+    if not found:
+        raise UnknownLayout(f"the go.mod of Kubernetes {kubernetes} replaces no staging modules")
+    return dict.fromkeys(found, f"v0.{kubernetes.split('.', 1)[1]}")
+
+
+def nearest_tags(tag: str) -> list[str]:
+    """Tags of the same minor that may stand in for one, the best first: older patches, newest
+    first, then the few that may follow."""
+    head, _, patch = tag.rpartition(".")
+    older = range(int(patch) - 1, -1, -1)
+    newer = range(int(patch) + 1, int(patch) + 1 + NEWER_PATCHES)
+    return [f"{head}.{number}" for number in (*older, *newer)]
+
+
+def go_mod(kubernetes: str, upstream: str, staging: Mapping[str, str]) -> str:
     """The lab's go.mod for a Kubernetes version such as `1.36.3`, given upstream's go.mod.
 
     Kubernetes requires its staging modules at v0.0.0 and replaces them by folders. Replaces of
-    a dependency are ignored, so each is pinned here to the tag published for the same release.
+    a dependency are ignored, so each is pinned here to the tag that `staging` gives.
     """
-    staging = _STAGING.findall(upstream)
-    if not staging:
-        raise UnknownLayout(f"the go.mod of Kubernetes {kubernetes} replaces no staging modules")
-    release = f"v0.{kubernetes.split('.', 1)[1]}"
     godebug = _GODEBUG.search(upstream)
     lines = [
         "module trellis.dev/lab",
@@ -42,7 +60,7 @@ def go_mod(kubernetes: str, upstream: str) -> str:
         ")",
         "",
         "replace (",
-        *(f"\t{module} => {module} {release}" for module in staging),
+        *(f"\t{module} => {module} {tag}" for module, tag in staging.items()),
         ")",
         "",
     ]

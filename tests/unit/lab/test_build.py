@@ -85,6 +85,35 @@ def test_without_the_module_proxy_one_line_says_so(go: Path, tmp_path: Path) -> 
     assert str(raised.value).endswith("--cluster=KUBECONFIG")
 
 
+PARTIAL = """
+case "$1 $2 $3" in
+  'mod download -json') echo '{"GoMod": "UPSTREAM"}';;
+  'mod download k8s.io/api@v0.32.11') ;;
+  'mod download k8s.io/kubectl@v0.32.13') ;;
+  'mod download'*) echo '403 Forbidden' >&2; exit 1;;
+  'list'*) ;;
+  'build'*) cp go.mod trellis-lab; touch go.sum;;
+esac
+"""
+UPSTREAM = """
+go 1.23.0
+go.etcd.io/etcd/client/v3 v3.5.16
+k8s.io/api => ./staging/src/k8s.io/api
+k8s.io/kubectl => ./staging/src/k8s.io/kubectl
+"""
+
+
+def test_a_module_that_the_proxy_lacks_is_replaced_by_its_nearest_patch(
+    go: Path, tmp_path: Path
+) -> None:
+    upstream = tmp_path / "upstream.mod"
+    upstream.write_text(UPSTREAM)
+    say(go, PARTIAL.replace("UPSTREAM", str(upstream)))
+    made = build(source("1.32.13"), lambda _: None, tmp_path).path.with_name("go.mod").read_text()
+    assert "k8s.io/api => k8s.io/api v0.32.11\n" in made
+    assert "k8s.io/kubectl => k8s.io/kubectl v0.32.13\n" in made
+
+
 def test_what_the_compiler_says_is_shown_and_nothing_half_built_is_kept(
     go: Path, tmp_path: Path
 ) -> None:
