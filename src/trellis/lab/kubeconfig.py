@@ -13,7 +13,7 @@ import yaml
 from trellis.lab.errors import WouldOverwrite
 
 if TYPE_CHECKING:
-    from trellis.lab.certificates import Pair
+    from trellis.webhooks.certificates import Pair
 
 # Marks a file as written by a lab, so that the next one may replace it.
 EXTENSION = "trellis.dev/lab"

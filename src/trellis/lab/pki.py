@@ -6,8 +6,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from trellis.lab.certificates import Authority, Pair, Subject, signing_key
 from trellis.lab.components import CONTROLLER_MANAGER, FRONT_PROXY, SCHEDULER, SERVICE_HOSTS
+from trellis.webhooks.certificates import Authority, Pair, Subject, signing_key
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 from cryptography.x509.oid import NameOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from trellis.lab.certificates import Authority, Pair, Subject, signing_key
+from trellis.webhooks.certificates import Authority, Pair, Subject, signing_key
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
