@@ -115,14 +115,14 @@ async def test_gates_apis_and_the_audit_log_are_there_when_asked_for(
     asked = replace(
         settings,
         audit=True,
-        feature_gates=("MutablePVNodeAffinity=true",),
+        feature_gates=("OpenAPIEnums=false",),
         runtime_config=("resource.k8s.io/v1beta1=true",),
     )
     async with running(binary, asked, Place(root=root)) as lab:
         assert (await get(lab, "/apis/resource.k8s.io/v1beta1"))[0] == 200
         _, metrics = await get(lab, "/metrics")
-        enabled = [line for line in str(metrics).splitlines() if "MutablePVNodeAffinity" in line]
-        assert enabled
-        assert enabled[0].endswith(" 1")
+        gate = [line for line in str(metrics).splitlines() if "OpenAPIEnums" in line]
+        assert gate
+        assert gate[0].endswith(" 0")
         await get(lab, "/api/v1/namespaces/default/pods/audited")
         assert "/api/v1/namespaces/default/pods/audited" in lab.audit_log.read_text()
