@@ -21,13 +21,16 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from tests.conformance.builders import config_map
 from tests.conformance.probe import POLL_SECONDS, Probe
-from trellis.lab.certificates import Authority, Subject
+from trellis.webhooks.certificates import Authority, Subject
+
+if TYPE_CHECKING:
+    from tests.support.api import Answer
 
 CONFIG_MAP_WRITES = {
     "apiGroups": [""],
@@ -53,6 +56,8 @@ class Hook:
         self.name = name
         self.respond: Respond = respond or (lambda _: {"allowed": True})
         self.settings = {"rules": [CONFIG_MAP_WRITES], **settings}
+        self.heads: list[dict[str, str]] = []
+        """Method, path and the headers that are the same always, of each call."""
 
 
 @asynccontextmanager
@@ -61,8 +66,10 @@ async def webhooks(p: Probe, kind: str, *hooks: Hook) -> AsyncIterator[Calls]:
     calls: Calls = defaultdict(list)
     path = p.everywhere("admissionregistration.k8s.io/v1", f"{kind}webhookconfigurations")
     name = f"probe-{kind}-{p.id}"
-    async with _server(p, (*hooks, _canary()), calls) as client_config:
-        entries = [_entry(p, hook, client_config) for hook in (*hooks, _canary())]
+    # First in the chain: a mutating hook that refuses ends it before what comes after.
+    hooks = (_canary(), *hooks)
+    async with _server(p, hooks, calls) as client_config:
+        entries = [_entry(p, hook, client_config) for hook in hooks]
         await p.do(
             "POST",
             path,
@@ -95,6 +102,17 @@ def _entry(p: Probe, hook: Hook, client_config: Callable[[str], dict[str, Any]])
     }
 
 
+async def settled(p: Probe, path: str) -> None:
+    """Waits until the server's cache holds an object as it is. A write begins with the cached one,
+    and where that is old it begins again, so that webhooks are called twice."""
+    now = (await p.do("GET", path))["metadata"]["resourceVersion"]
+
+    def cached(answer: Answer) -> bool:
+        return answer.status == 200 and bool(answer.body["metadata"]["resourceVersion"] == now)
+
+    await p.until("GET", path, cached, query={"resourceVersion": "0"})
+
+
 async def _until_called(p: Probe, calls: Calls) -> None:
     sample = config_map("canary", labels={"trellis.dev/canary": "true"})
     async with asyncio.timeout(_CANARY_SECONDS):
@@ -115,6 +133,7 @@ async def _server(
         body = await request.json()
         hook = by_name[request.match_info["name"]]
         calls[hook.name].append(body)
+        hook.heads.append(_head(request))
         said = hook.respond(body["request"])
         if isinstance(said, Awaitable):
             said = await said
@@ -152,6 +171,25 @@ def _tls() -> tuple[ssl.SSLContext, bytes]:
         file.flush()
         context.load_cert_chain(file.name)
     return context, authority.pair.certificate
+
+
+def _head(request: web.Request) -> dict[str, str]:
+    shown = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+    headers = {name: request.headers[name] for name in shown if name in request.headers}
+    return {"line": f"{request.method} {request.path_qs}", **headers}
+
+
+def rule(
+    resource: str, *operations: str, group: str = "", version: str = "v1", **more: Any
+) -> dict[str, Any]:
+    """A rule for one resource (or `pods/status`), for the operations named or for all."""
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "resources": [resource],
+        "operations": list(operations) or ["*"],
+        **more,
+    }
 
 
 def json_patch(*operations: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Observations = list[dict[str, Any]]
 Place = tuple[Any, Any]

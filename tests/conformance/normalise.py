@@ -13,10 +13,11 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
@@ -29,6 +30,12 @@ _VERSIONS_IN_TEXT = (
     re.compile(r"(?<=ResourceVersion in precondition: )\d+"),
     re.compile(r"(?<=too old resource version: )\d+ \(\d+\)"),
     re.compile(r"(?<=current: )\d+"),
+    re.compile(r"(?<=ResourceVersion in record \()\d+"),
+    # In an object that a message prints as JSON, plain or as a quoted string.
+    re.compile(r'(?<="resourceVersion":")\d+'),
+    re.compile(r'(?<=\\"resourceVersion\\":\\")\d+'),
+    # In a request line. Numbers that a probe made up have one digit or more than nine.
+    re.compile(r"(?<=[?&]resourceVersion=)\d{2,9}\b"),
 )
 # A uid with this head was made up by a probe and must stay readable.
 PROBE_UID_HEAD = "00000000-"
@@ -57,25 +64,23 @@ class Normaliser:
     def _value(self, value: Any, tokens: dict[int, str]) -> Any:
         if isinstance(value, dict):
             done = {self._text(key): self._field(value, key, tokens) for key in sorted(value)}
-            return _with_sorted_causes(done)
+            return _with_sorted_managers(_with_sorted_causes(done))
         if isinstance(value, list):
             return [self._value(item, tokens) for item in value]
         return self._text(value) if isinstance(value, str) else value
 
     def _field(self, holder: dict[str, Any], key: str, tokens: dict[int, str]) -> Any:
         value = holder[key]
-        if key == "resourceVersion" and isinstance(value, str) and value.isdigit():
-            return tokens.get(int(value), "<rv>") if value != "0" else value
+        if key == "resourceVersion" and _is_version(value):
+            return tokens.get(int(value), "<rv>")
         if key == "continue" and isinstance(value, str) and value:
             return self._text(_continue_token(value))
-        if _is_collection(holder) and key == "metadata" and isinstance(value, dict):
-            shown = self._value(value, tokens)
-            return shown | {"resourceVersion": "<rv:list>"} if "resourceVersion" in value else shown
-        if holder.get("type") == "BOOKMARK" and key == "object":
-            shown = self._value(value, tokens)
-            shown["metadata"] |= {"resourceVersion": "<rv:bookmark>"}
-            return shown
-        return self._value(value, tokens)
+        shown = self._value(value, tokens)
+        if _is_collection(holder) and key == "metadata":
+            _hide_version(value, shown, "<rv:list>")
+        if holder.get("type") == "BOOKMARK" and key == "object" and isinstance(value, dict):
+            _hide_version(value.get("metadata"), shown.get("metadata"), "<rv:bookmark>")
+        return shown
 
     def _text(self, text: str) -> str:
         for name, token in self.names.items():
@@ -118,10 +123,20 @@ def _versions(value: Any) -> Iterator[int]:
         return
     passing = _is_collection(value) or value.get("type") == "BOOKMARK"
     for key, inner in value.items():
-        if key == "resourceVersion" and isinstance(inner, str) and inner.isdigit():
-            yield from [int(inner)] if inner != "0" else []
+        if key == "resourceVersion" and _is_version(inner):
+            yield int(inner)
         elif not (passing and key in {"metadata", "object"}):
             yield from _versions(inner)
+
+
+def _is_version(value: Any) -> bool:
+    return isinstance(value, str) and value.isdigit() and value != "0"
+
+
+def _hide_version(metadata: Any, shown: Any, token: str) -> None:
+    """Only a proper resourceVersion is hidden: anything else in its place must be seen."""
+    if isinstance(metadata, dict) and _is_version(metadata.get("resourceVersion")):
+        shown["resourceVersion"] = token
 
 
 def _is_collection(value: dict[str, Any]) -> bool:
@@ -160,3 +175,17 @@ def _sorted_message(message: str, causes: list[dict[str, Any]]) -> str:
         rest = rest.replace(piece, "", 1)
     # Only the separators may be left; otherwise the list held something that no cause names.
     return f"{head}[{', '.join(pieces)}]" if not rest.replace(", ", "") else message
+
+
+def _with_sorted_managers(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Entries of one operation are ordered by second, thus by chance; by manager only in a tie."""
+    entries = metadata.get("managedFields")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return metadata
+    runs = groupby(entries, key=lambda entry: (entry.get("operation"), "time" in entry))
+    return metadata | {"managedFields": [entry for _, run in runs for entry in _by_manager(run)]}
+
+
+def _by_manager(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    keys = ("manager", "apiVersion", "subresource")
+    return sorted(entries, key=lambda entry: [str(entry.get(key, "")) for key in keys])

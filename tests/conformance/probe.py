@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 20.0
+HOLD = "trellis.dev/hold"
 SEEN_HEADERS = ("Allow", "Cache-Control", "Content-Type", "Retry-After", "Warning")
 
 Body = Callable[["Probe"], Awaitable[None]]
@@ -123,9 +124,9 @@ class Probe:
     async def until(
         self, method: str, path: str, ready: Callable[[Answer], bool], **how: Any
     ) -> Answer:
-        """Repeats a step, unrecorded, until its answer is as wanted."""
+        """Repeats a step, unrecorded, until its answer is as wanted or `patience` is over."""
         body = how.pop("body", None)
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + how.pop("patience", PATIENCE_SECONDS)
         while True:
             answer = await self._send(method, path, body, dict(how))
             if ready(answer):
@@ -135,8 +136,17 @@ class Probe:
                 raise ProbeBroken(f"waited for {method} {path}; last {answer.status}: {said}")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def until_gone(self, path: str) -> None:
-        await self.until("GET", path, lambda answer: answer.status == 404)
+    async def until_gone(self, path: str, **how: Any) -> None:
+        await self.until("GET", path, lambda answer: answer.status == 404, **how)
+
+    async def held(self, collection: str, body: dict[str, Any]) -> Any:
+        """Makes an object that a finalizer keeps from going, and lets it go at the probe's end."""
+        metadata = {"finalizers": [HOLD], **body["metadata"]}
+        made = await self.do("POST", collection, {**body, "metadata": metadata})
+        release = {"metadata": {"finalizers": None}}
+        path = f"{collection}/{metadata['name']}"
+        self.cleanup.push_async_callback(self.ask, "PATCH", path, release, patch="merge")
+        return made
 
     @asynccontextmanager
     async def watch(self, path: str, **how: Any) -> AsyncIterator[Watch]:

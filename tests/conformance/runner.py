@@ -9,7 +9,7 @@ import pkgutil
 import random
 import traceback
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +29,13 @@ _LETTERS, _DIGITS = "bcdfghjklmnpqrstvwxz", "23456789"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one probe observed, normalised; or why it broke."""
+    """What one probe observed, normalised, or why it broke; `raw` is what the server said."""
 
     probe: Registered
     observations: list[dict[str, Any]]
     broken: str | None = None
+    raw: list[dict[str, Any]] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def all_probes() -> list[Registered]:
@@ -55,7 +57,17 @@ async def run(api: Api, chosen: Iterable[Registered], seed: int) -> dict[str, Se
         async with turns:
             return await _observe(api, entry, identity)
 
-    seen = await asyncio.gather(*(one(entry, _identity()) for entry in order))
+    async def remove(identity: str) -> None:
+        async with turns:
+            await _remove_namespace(api, Probe(api, identity, AsyncExitStack()).ns)
+
+    identities = [_identity() for _ in order]
+    try:
+        seen = await asyncio.gather(*map(one, order, identities))
+    finally:
+        # Not earlier: sweeping hundreds of namespaces keeps the server's controller busy for
+        # minutes, and probes that wait for it would come last.
+        await asyncio.gather(*map(remove, identities))
     return {outcome.probe.key: outcome for outcome in seen}
 
 
@@ -69,14 +81,16 @@ async def _observe(api: Api, entry: Registered, identity: str) -> Seen:
         except Exception:
             return Seen(entry, [], traceback.format_exc())
         names = {**p.hidden, p.id: "<id>"}
-        normaliser = Normaliser(names, datetime.now(UTC))
-        return Seen(entry, normaliser.observations(p.recorded))
+        return Seen(entry, normalised(p.recorded, names), raw=p.recorded, names=names)
+
+
+def normalised(raw: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:
+    return Normaliser(dict(names), datetime.now(UTC)).observations(raw)
 
 
 async def _prepare(p: Probe) -> None:
     """A namespace with what controllers put into each, so that none of it appears midway."""
     await p.do("POST", p.everywhere("v1", "namespaces"), {"metadata": {"name": p.ns}})
-    p.cleanup.push_async_callback(_remove_namespace, p.api, p.ns)
     for path in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
         await p.until("GET", p.path("v1", *path), lambda answer: answer.status == 200)
 
