@@ -52,8 +52,9 @@ test-lab: install ## every suite that needs a real cluster (needs `make lab`; CL
 bench: install ## measurements, as ratios within one run (needs `make lab`)
 	$(BIN)/python -m bench
 
-gen: install ## refresh everything generated: schemas from the lab's API server (needs `make lab`)
+gen: install ## refresh everything generated; the schemas come from the lab's API server (needs `make lab`)
 	$(BIN)/python -m trellis.lab.schemas
+	$(BIN)/python -m trellis.api.schema.generate
 
 lock: ## pin requirements*.txt anew (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

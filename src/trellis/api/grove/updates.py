@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How updates are to go, and how far they have come.
+
+`rollingUpdateProgress` is what Grove called progress before it had more than one strategy. It stays
+declared, because the API server drops what is not: an update that an older operator began could
+then neither be read nor finished.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from trellis.api.durations import PATTERN
+from trellis.api.meta import Time, Value, always
+from trellis.api.schema.marks import Rule, mark
+
+ROLLING_RECREATE = "RollingRecreate"
+ON_DELETE = "OnDelete"
+
+UPDATE_IN_PROGRESS = "UpdateInProgress"
+
+DURATION: dict[str, Any] = {"maxLength": 64, "pattern": PATTERN}
+POSITIVE = Rule("duration(self) > duration('0s')", "must be more than 0s")
+
+_STARTED = mark("When the update began.")
+_ENDED = mark("When nothing was left to do for it. With OnDelete, at once.")
+_UPDATED_CLIQUES = mark("How many PodCliques are on the new template.", default=0)
+_TOTAL_CLIQUES = mark("How many PodCliques there are to update.", default=0)
+
+
+class UpdateStrategy(Value, frozen=True, kw_only=True):
+    """What happens to running pods when the template changes."""
+
+    type: Annotated[
+        str,
+        mark(
+            "RollingRecreate replaces replicas step by step. OnDelete leaves them until somebody "
+            "deletes them.",
+            enum=[ROLLING_RECREATE, ON_DELETE],
+            default=ROLLING_RECREATE,
+        ),
+    ] = ROLLING_RECREATE
+
+
+class RollingUpdate(Value, frozen=True, kw_only=True):
+    """How fast a rolling update of one clique or scaling group may go."""
+
+    max_unavailable: Annotated[
+        int | None,
+        mark("How many pods, or replicas of a group, may be down at once. One.", minimum=1),
+    ] = None
+    progress_deadline: Annotated[
+        str,
+        mark(
+            "How long an update may stand still before it is reported as such, like 10m. "
+            "Left out: for ever.",
+            POSITIVE,
+            **DURATION,
+        ),
+    ] = ""
+
+
+class ReplicaProgress(Value, frozen=True, kw_only=True):
+    """The update of one replica of a set."""
+
+    replica_index: Annotated[int, mark("Which replica.", minimum=0)]
+    update_started_at: Annotated[Time | None, _STARTED] = None
+    update_ended_at: Annotated[Time | None, _ENDED] = None
+
+
+class SetProgress(Value, frozen=True, kw_only=True):
+    """The update of a PodCliqueSet. Counts only: lists of names would grow without bound."""
+
+    update_started_at: Annotated[Time | None, _STARTED] = None
+    update_ended_at: Annotated[Time | None, _ENDED] = None
+    updated_pod_cliques_count: Annotated[int, _UPDATED_CLIQUES] = always(0)
+    total_pod_cliques_count: Annotated[int, _TOTAL_CLIQUES] = always(0)
+    updated_pod_clique_scaling_groups_count: Annotated[
+        int, mark("How many scaling groups are on the new template.", default=0)
+    ] = always(0)
+    total_pod_clique_scaling_groups_count: Annotated[
+        int, mark("How many scaling groups there are to update.", default=0)
+    ] = always(0)
+    currently_updating: Annotated[
+        tuple[ReplicaProgress, ...], mark("The replicas being updated now. Not with OnDelete.")
+    ] = ()
+
+
+class OldSetProgress(Value, frozen=True, kw_only=True):
+    """Progress of a set as older operators wrote it."""
+
+    update_started_at: Annotated[Time | None, _STARTED] = None
+    update_ended_at: Annotated[Time | None, _ENDED] = None
+    updated_pod_clique_scaling_groups: Annotated[
+        tuple[str, ...], mark("The scaling groups on the new template.")
+    ] = ()
+    updated_pod_cliques: Annotated[
+        tuple[str, ...], mark("The PodCliques on the new template.")
+    ] = ()
+    currently_updating: Annotated[
+        ReplicaProgress | None, mark("The replica being updated now.")
+    ] = None
+
+
+class SelectedPods(Value, frozen=True, kw_only=True):
+    """Ready pods chosen to be replaced."""
+
+    current: Annotated[str, mark("The pod being replaced now.")]
+    completed: Annotated[tuple[str, ...], mark("The pods replaced so far.")] = ()
+
+
+class CliqueProgress(Value, frozen=True, kw_only=True):
+    """The update of a PodClique."""
+
+    update_started_at: Annotated[Time | None, _STARTED] = None
+    update_ended_at: Annotated[Time | None, _ENDED] = None
+    pod_clique_set_generation_hash: Annotated[
+        str, mark("The hash of the set's templates that is being rolled out.")
+    ]
+    pod_template_hash: Annotated[
+        str, mark("The hash of the pod template that is being rolled out.")
+    ]
+    ready_pods_selected_to_update: Annotated[
+        SelectedPods | None, mark("Ready pods chosen to be replaced. Not with OnDelete.")
+    ] = None
+
+
+class SelectedReplicas(Value, frozen=True, kw_only=True):
+    """Ready replicas of a scaling group chosen to be replaced."""
+
+    current: Annotated[int, mark("The replica being replaced now.", minimum=0)]
+    completed: Annotated[tuple[int, ...], mark("The replicas replaced so far.")] = ()
+
+
+class GroupProgress(Value, frozen=True, kw_only=True):
+    """The update of a PodCliqueScalingGroup."""
+
+    update_started_at: Annotated[Time | None, mark("When the update began.", required=True)] = None
+    update_ended_at: Annotated[Time | None, _ENDED] = None
+    pod_clique_set_generation_hash: Annotated[
+        str, mark("The hash of the set's templates that is being rolled out.")
+    ]
+    updated_pod_cliques_count: Annotated[int, _UPDATED_CLIQUES] = always(0)
+    total_pod_cliques_count: Annotated[int, _TOTAL_CLIQUES] = always(0)
+    ready_replica_indices_selected_to_update: Annotated[
+        SelectedReplicas | None, mark("Ready replicas chosen to be replaced. Not with OnDelete.")
+    ] = None
+
+
+class OldGroupProgress(GroupProgress, frozen=True, kw_only=True):
+    """Progress of a scaling group as older operators wrote it."""
+
+    updated_pod_cliques: Annotated[
+        tuple[str, ...], mark("The PodCliques on the new template.")
+    ] = ()
