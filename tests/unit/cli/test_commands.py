@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from trellis import __version__
 from trellis.cli.main import app
 
+CRDS = Path(__file__).parents[3] / "deploy" / "crds"
+
 
 def test_the_version_is_printed() -> None:
     result = CliRunner().invoke(app, ["version"])
     assert (result.exit_code, result.stdout) == (0, f"{__version__}\n")
+
+
+def test_the_crds_are_printed_as_they_are_shipped() -> None:
+    result = CliRunner().invoke(app, ["crds"])
+    assert result.exit_code == 0
+    printed = list(yaml.safe_load_all(result.stdout))
+    shipped = [yaml.safe_load(file.read_text()) for file in CRDS.glob("*.yaml")]
+    by_name = {crd["metadata"]["name"]: crd for crd in shipped}
+    assert {crd["metadata"]["name"]: crd for crd in printed} == by_name
 
 
 @pytest.mark.parametrize("command", ["up", "demo"])
