@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -61,10 +62,12 @@ class Request:
         return f"{self.path}?{query}" if query else self.path
 
     @property
-    def payload(self) -> bytes | None:
-        if self.body is None or isinstance(self.body, bytes):
-            return self.body
-        return json.dumps(self.body).encode()
+    def payload(self) -> io.BytesIO | None:
+        if self.body is None:
+            return None
+        raw = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+        # A stream: large bodies given as bytes make the client complain.
+        return io.BytesIO(raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
