@@ -42,9 +42,9 @@ class Condition(Value, frozen=True, kw_only=True):
     """One condition as it is stored."""
 
     type: Annotated[str, mark("What this is about.", maxLength=316)]
-    status: Annotated[str, mark("Whether it is so.", enum=["True", "False", "Unknown"])] = (
-        Status.UNKNOWN.value
-    )
+    status: Annotated[
+        str, mark("Whether it is so.", required=True, enum=["True", "False", "Unknown"])
+    ] = always(Status.UNKNOWN.value)
     observed_generation: Annotated[
         int, mark("The generation of the object that was judged.", format="int64", minimum=0)
     ] = 0

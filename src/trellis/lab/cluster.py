@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from trellis.lab.build import Binary
 
+# Without it no pod can be made.
+DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
 START_SECONDS = 60.0
 POLL_SECONDS = 0.05
 # Together under five seconds, the promise made for `stop`.
@@ -94,19 +96,25 @@ class Lab:
 
     async def start(self) -> None:
         """Ready when the API answers and pods can be made: the default service account exists."""
-        layout, ports = self._claim.layout, self._claim.ports
-        arguments = components.arguments(self.settings, layout, ports)
         async with aiohttp.ClientSession() as session:
-            await self._launch(ETCD, arguments[ETCD])
-            await self._until(ETCD, lambda: _accepts(ports.etcd))
-            await self._launch(API_SERVER, arguments[API_SERVER])
-            await self._until(API_SERVER, lambda: self._answers(session, "/readyz"))
+            for name in (ETCD, API_SERVER):
+                await self._launch(name)
+                await self._until(name, self._ready(name, session))
             for name in (CONTROLLER_MANAGER, SCHEDULER):
-                await self._launch(name, arguments[name])
-            account = "/api/v1/namespaces/default/serviceaccounts/default"
-            await self._until(CONTROLLER_MANAGER, lambda: self._answers(session, account))
+                await self._launch(name)
+            await self._until(CONTROLLER_MANAGER, self._ready(CONTROLLER_MANAGER, session))
         self._watch = asyncio.create_task(self._first_failure())
         kubeconfig.write(self.kubeconfig, self._admin)
+
+    async def restart(self, component: str) -> None:
+        """Stops one component and starts it again while the others run on; ready as in `start`."""
+        await self._running[component].stop(STOP_SECONDS[component])
+        async with aiohttp.ClientSession() as session:
+            await self._launch(component)
+            await self._until(component, self._ready(component, session))
+        if self._watch:
+            self._watch.cancel()
+        self._watch = asyncio.create_task(self._first_failure())
 
     async def stop(self, *, keep: bool = False) -> None:
         """Stops what runs, last started first. `keep` leaves the logs for a person to read."""
@@ -127,11 +135,19 @@ class Lab:
         if self.settings.audit:
             Path(self._claim.layout.audit_policy).write_text(components.AUDIT_POLICY)
 
-    async def _launch(self, name: str, arguments: list[str]) -> None:
-        log = Path(self._claim.layout.log(name))
+    async def _launch(self, name: str) -> None:
+        layout = self._claim.layout
+        arguments = components.arguments(self.settings, layout, self._claim.ports)[name]
+        log = Path(layout.log(name))
         self._running[name] = await Component.start(
             self.binary.path, name, arguments, log, self._claim.locks
         )
+
+    def _ready(self, name: str, session: aiohttp.ClientSession) -> Callable[[], Awaitable[bool]]:
+        if name == ETCD:
+            return lambda: _accepts(self._claim.ports.etcd)
+        path = "/readyz" if name == API_SERVER else DEFAULT_ACCOUNT
+        return lambda: self._answers(session, path)
 
     async def _until(self, name: str, ready: Callable[[], Awaitable[bool]]) -> None:
         """Waits for `ready`. A component that ends meanwhile is named, or `name` if it is late."""

@@ -17,7 +17,9 @@ SCHEDULER = "kube-scheduler"
 # Started in this order, stopped in the reverse one.
 COMPONENTS = (ETCD, API_SERVER, CONTROLLER_MANAGER, SCHEDULER)
 
-SERVICE_RANGE = "10.0.0.0/16"
+# On loopback: nobody routes to services here, and what the API server sends to one must not leave
+# the machine.
+SERVICE_RANGE = "127.64.0.0/16"
 SERVICE_HOSTS = (
     "localhost",
     "127.0.0.1",
@@ -26,7 +28,7 @@ SERVICE_HOSTS = (
     "kubernetes.default",
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
-    "10.0.0.1",
+    "127.64.0.1",
 )
 FRONT_PROXY = "front-proxy-client"
 ISSUER = "https://kubernetes.default.svc.cluster.local"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many requests may be under way at once: found out by trying, as TCP does.
+
+`Window` decides: it opens by one a round trip while it is full and answers come quickly, and halves
+when the server pushes back. `Gate` makes callers wait their turn, first come first served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from enum import Enum, auto
+
+START = 32
+CAP = 256
+FLOOR = 1
+# More in flight than the server works on only makes every answer later (measured: 32 in flight are
+# answered in 30 ms, 256 in 250 ms at the same rate). So the window opens only below this.
+QUICK_SECONDS = 0.05
+
+
+class Verdict(Enum):
+    """What one exchange says about the server."""
+
+    QUICK = auto()
+    SLOW = auto()
+    PUSHED_BACK = auto()
+
+
+class Window:
+    """The limit itself, additive in growing and multiplicative in shrinking. Pure."""
+
+    def __init__(self) -> None:
+        self._limit = float(START)
+        self._shrunk_at = 0
+
+    @property
+    def limit(self) -> int:
+        return int(self._limit)
+
+    def learn(self, verdict: Verdict, *, ticket: int, newest: int, full: bool) -> None:
+        """Tickets count admissions. One push-back speaks for all that was under way with it."""
+        if verdict is Verdict.PUSHED_BACK:
+            if ticket > self._shrunk_at:
+                self._limit = max(float(FLOOR), self._limit / 2)
+                self._shrunk_at = newest
+        elif verdict is Verdict.QUICK and full:
+            self._limit = min(float(CAP), self._limit + 1 / self._limit)
+
+
+class Gate:
+    """Lets as many through as the window allows."""
+
+    def __init__(self) -> None:
+        self.window = Window()
+        self._under_way = 0
+        self._tickets = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def under_way(self) -> int:
+        return self._under_way
+
+    async def enter(self) -> int:
+        """Waits for a place, and returns the ticket to leave with."""
+        if self._waiting or self._under_way >= self.window.limit:
+            await self._turn()
+        else:
+            self._under_way += 1
+        self._tickets += 1
+        return self._tickets
+
+    def leave(self, ticket: int, verdict: Verdict | None) -> None:
+        """Gives the place up. No verdict: the exchange says nothing about the server's load."""
+        if verdict is not None:
+            full = self._under_way >= self.window.limit
+            self.window.learn(verdict, ticket=ticket, newest=self._tickets, full=full)
+        self._free()
+
+    async def _turn(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._free()
+            else:
+                self._waiting.remove(turn)
+            raise
+
+    def _free(self) -> None:
+        self._under_way -= 1
+        while self._waiting and self._under_way < self.window.limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._under_way += 1
+                turn.set_result(None)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.virtual import run, settle, virtual
+from trellis.kube.inflight import CAP, FLOOR, START, Gate, Verdict, Window
+
+VERDICTS = st.sampled_from(Verdict)
+
+
+def learned(*verdicts: Verdict, full: bool = True) -> Window:
+    """As if all had been under way one after the other."""
+    window = Window()
+    for number, verdict in enumerate(verdicts, start=1):
+        window.learn(verdict, ticket=number, newest=number, full=full)
+    return window
+
+
+def test_it_opens_by_one_a_round_trip() -> None:
+    assert Window().limit == START
+    assert learned(*[Verdict.QUICK] * (START + 1)).limit == START + 1
+
+
+def test_it_stays_while_there_is_room_in_it() -> None:
+    assert learned(*[Verdict.QUICK] * 10_000, full=False).limit == START
+
+
+def test_it_stays_while_answers_are_slow() -> None:
+    assert learned(*[Verdict.SLOW] * 10_000).limit == START
+
+
+def test_it_halves_when_the_server_pushes_back() -> None:
+    assert learned(Verdict.PUSHED_BACK).limit == START // 2
+
+
+def test_one_burst_of_refusals_halves_it_once() -> None:
+    window = Window()
+    for ticket in range(1, START + 1):
+        window.learn(Verdict.PUSHED_BACK, ticket=ticket, newest=START, full=True)
+    assert window.limit == START // 2
+    window.learn(Verdict.PUSHED_BACK, ticket=START + 1, newest=START + 1, full=True)
+    assert window.limit == START // 4
+
+
+@given(st.lists(VERDICTS, max_size=2000))
+def test_it_never_leaves_its_bounds(verdicts: list[Verdict]) -> None:
+    window = Window()
+    for number, verdict in enumerate(verdicts, start=1):
+        before = window.limit
+        window.learn(verdict, ticket=number, newest=number, full=True)
+        assert FLOOR <= window.limit <= CAP
+        if verdict is not Verdict.QUICK:
+            assert window.limit <= before
+
+
+@virtual
+async def test_no_more_than_the_window_are_let_in_and_the_first_comes_first() -> None:
+    gate, entered = Gate(), list[int]()
+
+    async def caller(number: int) -> None:
+        ticket = await gate.enter()
+        entered.append(number)
+        await asyncio.sleep(1)
+        gate.leave(ticket, None)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(START * 2):
+            group.create_task(caller(number))
+        await settle()
+        assert entered == list(range(START))
+    assert entered == list(range(START * 2))
+    assert gate.under_way == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), VERDICTS), max_size=120))
+def test_whoever_gives_up_waiting_leaves_no_place_taken(
+    callers: list[tuple[int, int, Verdict]],
+) -> None:
+    async def scenario() -> None:
+        gate = Gate()
+
+        async def caller(patience: int, work: int, verdict: Verdict) -> None:
+            async with asyncio.timeout(patience):
+                ticket = await gate.enter()
+            try:
+                await asyncio.sleep(work)
+            finally:
+                gate.leave(ticket, verdict)
+
+        tasks = [asyncio.create_task(caller(*each)) for each in callers]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(result is None or isinstance(result, TimeoutError) for result in results)
+        assert gate.under_way == 0
+        assert await gate.enter() > 0
+
+    run(scenario())
