@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-AUTHORITY_DAYS = 3650
-LEAF_DAYS = 365
+AUTHORITY_LIFE = timedelta(days=3650)
+LEAF_LIFE = timedelta(days=365)
 # A clock that is a little behind must still accept what was signed just now.
 _BACKDATED = timedelta(minutes=5)
 
@@ -27,7 +27,7 @@ class Pair:
     """A certificate and its private key, both PEM."""
 
     certificate: bytes
-    key: bytes
+    key: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,11 @@ class Authority:
         self._key = key
 
     @classmethod
-    def create(cls, name: str, now: datetime) -> Authority:
+    def create(cls, name: str, now: datetime, life: timedelta = AUTHORITY_LIFE) -> Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = _distinguished_name(name, ())
         certificate = (
-            _builder(subject, subject, key.public_key(), now, AUTHORITY_DAYS)
+            _builder(subject, subject, key.public_key(), now, life)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_key_usage(authority=True), critical=True)
             .add_extension(_authority_id(key.public_key()), critical=False)
@@ -63,7 +63,7 @@ class Authority:
         )
         return cls(_pair(certificate, key))
 
-    def issue(self, subject: Subject, now: datetime) -> Pair:
+    def issue(self, subject: Subject, now: datetime, life: timedelta = LEAF_LIFE) -> Pair:
         """A leaf for client use, and for server use as well where the subject has hosts."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(
@@ -71,7 +71,7 @@ class Authority:
             self._certificate.subject,
             key.public_key(),
             now,
-            LEAF_DAYS,
+            life,
         )
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH]
         if subject.hosts:
@@ -102,7 +102,7 @@ def _builder(
     issuer: x509.Name,
     public_key: ec.EllipticCurvePublicKey,
     now: datetime,
-    days: int,
+    life: timedelta,
 ) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
@@ -111,7 +111,7 @@ def _builder(
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _BACKDATED)
-        .not_valid_after(now + timedelta(days=days))
+        .not_valid_after(now + life)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
     )
 
