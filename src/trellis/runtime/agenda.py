@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be worked on, and in which order: the queue as a value, without waiting. Pure.
+
+A key waits once however often it is added, and is never handed out while somebody works on it; what
+is added meanwhile counts as one more turn afterwards.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import count
+from typing import Generic, NamedTuple, TypeVar
+
+K = TypeVar("K")
+
+# However busy its surroundings are, an object that just failed is tried no more often than this.
+SECONDS_AFTER_FAILURE = 1.0
+
+
+class Priority(IntEnum):
+    BACKGROUND = -100
+    """What a list brought: start-up, or everything read anew."""
+    NORMAL = 0
+    """What somebody has just changed."""
+    URGENT = 50
+    """What others wait for: a deletion, a device that failed."""
+
+
+# Seconds that a key is treated as having waited already. Since waiting counts the same for all, a
+# background key is overtaken by keys that come up to half a minute after it, and by none later.
+_HEAD_START = {Priority.BACKGROUND: -30.0, Priority.NORMAL: 0.0, Priority.URGENT: 5.0}
+
+
+# Entries that nobody waits for any more, before they are swept out.
+_SLACK = 64
+
+
+class _Waiting(NamedTuple):
+    rank: float
+    since: float
+
+
+class _Later(NamedTuple):
+    due: float
+    priority: Priority
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int
+    last: float
+
+
+class Agenda(Generic[K]):
+    def __init__(self) -> None:
+        self._waiting: dict[K, _Waiting] = {}
+        self._active: set[K] = set()
+        self._added_meanwhile: dict[K, Priority] = {}
+        self._later: dict[K, _Later] = {}
+        self._failures: dict[K, _Failures] = {}
+        # Entries that a better one has replaced stay in these until they come up.
+        self._by_rank: list[tuple[float, int, K]] = []
+        self._by_due: list[tuple[float, int, K]] = []
+        self._order = count()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def active(self) -> int:
+        return len(self._active)
+
+    @property
+    def later(self) -> int:
+        return len(self._later)
+
+    def waited(self, now: float) -> float:
+        """Seconds that the key which has waited longest has waited."""
+        return now - min((entry.since for entry in self._waiting.values()), default=now)
+
+    def failures(self, key: K) -> int:
+        return self._failures[key].count if key in self._failures else 0
+
+    def next_due(self) -> float | None:
+        """When the first of those that wait for their time is to be looked at."""
+        while self._by_due:
+            due, _, key = self._by_due[0]
+            if self._is_due_then(key, due):
+                return due
+            heapq.heappop(self._by_due)
+        return None
+
+    def add(self, key: K, now: float, priority: Priority = Priority.NORMAL) -> None:
+        """It is to be looked at: now, or soon if it has just failed."""
+        failed = self._failures.get(key)
+        active = key in self._active
+        due = failed.last + SECONDS_AFTER_FAILURE if failed and not active else now
+        self.add_at(key, due, now, priority)
+
+    def add_at(self, key: K, due: float, now: float, priority: Priority = Priority.NORMAL) -> None:
+        """It is to be looked at then, or sooner if it is to be anyway."""
+        if due <= now:
+            self._make_wait(key, now, priority)
+        elif key not in self._waiting:
+            known = self._later.get(key, _Later(due, priority))
+            later = _Later(min(due, known.due), max(priority, known.priority))
+            if later != self._later.get(key):
+                self._later[key] = later
+                self._note_due(key, later.due)
+
+    def ripen(self, now: float) -> None:
+        """Those whose time has come wait from here on."""
+        while (due := self.next_due()) is not None and due <= now:
+            _, _, key = heapq.heappop(self._by_due)
+            self._make_wait(key, due, self._later[key].priority)
+
+    def pop(self, now: float) -> K | None:
+        """The key whose turn it is, now active, or None when none waits."""
+        self.ripen(now)
+        while self._by_rank:
+            rank, _, key = heapq.heappop(self._by_rank)
+            waiting = self._waiting.get(key)
+            if waiting is not None and waiting.rank == rank:
+                del self._waiting[key]
+                self._active.add(key)
+                return key
+        return None
+
+    def succeed(self, key: K, now: float, due: float | None = None) -> None:
+        """Its turn is over, past failures are forgotten. `due`: when it wants the next one."""
+        self._failures.pop(key, None)
+        self._leave(key, now, due)
+
+    def fail(self, key: K, now: float, delay: float) -> None:
+        """Its turn is over and it is to have another one after the delay."""
+        self._failures[key] = _Failures(self.failures(key) + 1, now)
+        self._leave(key, now, now + delay)
+
+    def put_back(self, key: K, now: float, due: float) -> None:
+        """Its turn is over and counts as neither success nor failure."""
+        self._leave(key, now, due)
+
+    def _leave(self, key: K, now: float, due: float | None) -> None:
+        # What came due during the turn is for the turn after it, however this one ended.
+        self.ripen(now)
+        self._active.remove(key)
+        if due is not None:
+            self.add_at(key, due, now)
+        if key in self._added_meanwhile:
+            self.add(key, now, self._added_meanwhile.pop(key))
+
+    def _make_wait(self, key: K, since: float, priority: Priority) -> None:
+        later = self._later.pop(key, None)
+        if key in self._active:
+            self._added_meanwhile[key] = max(priority, self._added_meanwhile.get(key, priority))
+            return
+        if later is not None:
+            since, priority = min(since, later.due), max(priority, later.priority)
+        rank = since - _HEAD_START[priority]
+        known = self._waiting.get(key)
+        if known is None or rank < known.rank:
+            self._waiting[key] = _Waiting(rank, known.since if known else since)
+            heapq.heappush(self._by_rank, (rank, next(self._order), key))
+
+    def _note_due(self, key: K, due: float) -> None:
+        heapq.heappush(self._by_due, (due, next(self._order), key))
+        # A key that asks for tomorrow and runs every second would pile up entries until tomorrow.
+        if len(self._by_due) > _SLACK + 2 * len(self._later):
+            self._by_due = [
+                entry for entry in self._by_due if self._is_due_then(entry[2], entry[0])
+            ]
+            heapq.heapify(self._by_due)
+
+    def _is_due_then(self, key: K, due: float) -> bool:
+        later = self._later.get(key)
+        return later is not None and later.due == due

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making what there is into what is wanted, with a bounded number of writes at a time.
+
+It never touches an object that belongs to somebody else, and decides nothing on a cache that lacks
+its own last write. A refusal that would meet every object alike ends a phase at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from trellis.api.meta import Object
+from trellis.instruments.logs import logger
+from trellis.kube.errors import AlreadyExists, Conflict, NotFound
+from trellis.runtime.barrier import CacheBehind
+from trellis.runtime.converged import (
+    OF_ONE_OBJECT,
+    OVERTAKEN,
+    WRITTEN,
+    Blocked,
+    Converged,
+    NameConflict,
+    Result,
+    Step,
+    Tally,
+)
+from trellis.runtime.parallel import in_parallel
+from trellis.runtime.plan import Comparison, Edit, Wanted, body, plan
+from trellis.runtime.writes import Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trellis.api.meta import Metadata
+    from trellis.runtime.cache import Cache
+    from trellis.runtime.difference import Json
+    from trellis.runtime.writes import Propagation, Writes
+
+T = TypeVar("T", bound=Object)
+
+PARALLEL = 32
+_MOST_FUTILE = 4096
+
+_log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Children(Generic[T]):
+    """A kind of object that an owner has: where it is read, how two are compared, how it goes."""
+
+    cache: Cache[T]
+    compare: Comparison
+    propagation: Propagation = "Background"
+
+
+class Converger:
+    def __init__(self, writes: Writes, parallel: int = PARALLEL) -> None:
+        self._writes = writes
+        self._parallel = parallel
+        self._futile = _Futile()
+
+    async def converge(
+        self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
+    ) -> Converged:
+        """Raises when something is to be tried again; what is under way by then is finished."""
+        if not self._writes.barrier.is_open(owner.metadata.uid, children.cache):
+            raise CacheBehind(f"{children.cache.label} lack our last write")
+        planned = plan(owner, have, want, children.compare)
+        family = _Family(self._writes, owner.metadata.uid, children, self._futile)
+        conflicts = [NameConflict.held_by(found.metadata) for found in planned.foreign]
+        tally = Tally(blocked=list(planned.blocked), conflicts=conflicts)
+        # Deletions first: what is to be replaced must not be there twice, even for a moment.
+        await self._phase(tally, [family.delete(found) for found in planned.delete])
+        edits = [edit for edit in planned.edit if edit not in self._futile]
+        await self._phase(tally, [family.patch(edit) for edit in edits])
+        await self._phase(tally, [family.create(one) for one in planned.create])
+        converged = tally.converged()
+        if converged.wrote:
+            _log.info("converged", resource=children.cache.resource.plural, **converged.counts())
+        return converged
+
+    async def _phase(self, tally: Tally, steps: list[Step]) -> None:
+        results = await in_parallel([step.act for step in steps], self._parallel, _goes_on)
+        tally.add(steps, results)
+        if tally.trouble is not None:
+            raise tally.trouble
+
+
+class _Family(Generic[T]):
+    """One owner's objects of one kind, and the writes to them."""
+
+    def __init__(self, writes: Writes, owner: str, children: Children[T], futile: _Futile) -> None:
+        self._writes = writes
+        self._owner = owner
+        self._cache = children.cache
+        self._propagation = children.propagation
+        self._futile = futile
+
+    def delete(self, found: T) -> Step:
+        async def act() -> Result:
+            await self._writes.delete(self._owner, self._cache, found.metadata, self._propagation)
+            return WRITTEN
+
+        return Step("delete", found.metadata.name, act)
+
+    def patch(self, edit: Edit[T]) -> Step:
+        async def act() -> Result:
+            known = edit.have.metadata
+            try:
+                stored = await self._writes.patch(self._owner, self._cache, known, edit.patch)
+            except (NotFound, Replaced):
+                self._writes.barrier.deleted(self._owner, self._cache, known.key, known.uid)
+                return OVERTAKEN
+            if stored.resource_version == known.resource_version:
+                self._futile.add(edit)
+            return WRITTEN
+
+        return Step("patch", edit.have.metadata.name, act)
+
+    def create(self, one: Wanted) -> Step:
+        key = one.metadata.key
+
+        async def act() -> Result:
+            try:
+                await self._writes.create(self._owner, self._cache, key, body(one))
+            except AlreadyExists:
+                holder = await self._writes.read(self._cache, key)
+                if holder is None:
+                    raise
+                return self._met(holder)
+            return WRITTEN
+
+        return Step("create", key.name, act)
+
+    def _met(self, holder: Metadata) -> Result:
+        """What it means that an object of that name is there already."""
+        controller = holder.controller
+        if controller is None or controller.uid != self._owner:
+            return NameConflict.held_by(holder)
+        if holder.deleting:
+            return Blocked(holder.name)
+        # Ours after all: the cache is behind, or another instance was faster.
+        self._writes.barrier.wrote(self._owner, self._cache, holder.resource_version)
+        return OVERTAKEN
+
+
+class _Futile:
+    """The last patch of an object that changed nothing: it is not sent again.
+
+    So ends the quarrel with a server that writes a value in its own way, such as `1000m` as `1`.
+    """
+
+    def __init__(self) -> None:
+        self._patches: dict[str, Json] = {}
+
+    def __contains__(self, edit: Edit[Any]) -> bool:
+        return self._patches.get(edit.have.metadata.uid) == edit.patch
+
+    def add(self, edit: Edit[Any]) -> None:
+        if len(self._patches) >= _MOST_FUTILE:
+            self._patches.clear()
+        self._patches[edit.have.metadata.uid] = edit.patch
+        # Values may be anybody's secret; where they are is enough to find the mistake.
+        fields = sorted(_leaves(edit.patch))
+        _log.warning("patch changed nothing", object=str(edit.have.metadata.key), fields=fields)
+
+
+def _leaves(patch: Json, above: str = "") -> Iterator[str]:
+    for name, value in patch.items():
+        path = f"{above}.{name}" if above else name
+        if isinstance(value, dict):
+            yield from _leaves(value, path)
+        else:
+            yield path
+
+
+def _goes_on(error: Exception) -> bool:
+    return isinstance(error, (*OF_ONE_OBJECT, AlreadyExists, Conflict))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only door from a reconciler to the cluster: it reads caches, and what it does is here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from trellis.api.meta import Object
+from trellis.runtime import status as own
+from trellis.runtime.converge import Children, Converger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trellis.api.meta import Value
+    from trellis.runtime.cache import Cache
+    from trellis.runtime.converged import Converged
+    from trellis.runtime.notes import Note
+    from trellis.runtime.plan import Wanted
+    from trellis.runtime.recorder import Recorder
+    from trellis.runtime.status import WithStatus
+    from trellis.runtime.writes import Writes
+
+T = TypeVar("T", bound=Object)
+
+
+class IO:
+    def __init__(self, writes: Writes, recorder: Recorder) -> None:
+        self._writes = writes
+        self._recorder = recorder
+        self._converger = Converger(writes)
+        self.barrier = writes.barrier
+
+    async def converge(
+        self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
+    ) -> Converged:
+        """Makes the objects that the owner has into those that are wanted."""
+        return await self._converger.converge(owner, children, have, want)
+
+    async def write_status(
+        self, cache: Cache[Any], found: WithStatus, status: Value, notes: Iterable[Note] = ()
+    ) -> None:
+        """The last thing a run does: one write, or none if nothing differs; then the events."""
+        await own.write_status(self._writes, cache, found, status)
+        for note in notes:
+            self._recorder.record(cache.resource, found.metadata, note)
+
+    async def add_finalizer(self, cache: Cache[T], found: T, finalizer: str) -> T:
+        return await own.add_finalizer(self._writes, cache, found, finalizer)
+
+    async def remove_finalizer(self, cache: Cache[T], found: T, finalizer: str) -> T:
+        return await own.remove_finalizer(self._writes, cache, found, finalizer)
+
+    def record(self, cache: Cache[T], found: T, note: Note) -> None:
+        """For what no status write goes with."""
+        self._recorder.record(cache.resource, found.metadata, note)
+
+    async def settle(self, uid: str) -> None:
+        """Reads again what a write of unknown fate to the objects of that owner left in doubt."""
+        await self._writes.settle(uid)

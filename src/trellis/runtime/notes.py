@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which events are sent, and which are only counted. Pure.
+
+The same thing said again is one event with a count. However much is said about an object for one
+reason, no more than a burst is sent and then one write in ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from trellis.api.meta import Resource
+
+BURST = 25
+SECONDS_EACH = 10.0
+_MOST_SERIES = 4096
+# Limits of the API, in bytes for what is written and in characters for names.
+_LONGEST_NOTE = 1024
+_LONGEST_WORD = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something worth telling about an object. The reason is a word from the catalogue."""
+
+    reason: str
+    text: str
+    type: Literal["Normal", "Warning"] = "Normal"
+    action: str = "Reconcile"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The object that is spoken of."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(slots=True)
+class Series:
+    """One event: how often it was said, and how much of that is known to the cluster."""
+
+    subject: Subject
+    note: Note
+    count: int = 1
+    name: str = ""
+    """The name of the event in the cluster, once it has been sent."""
+    sent: int = 0
+    sent_at: float = float("-inf")
+
+    @property
+    def unsent(self) -> bool:
+        return self.count > self.sent
+
+
+@dataclass(slots=True)
+class _Allowance:
+    """A bucket that fills by one token in ten seconds."""
+
+    tokens: float
+    at: float
+
+    def take(self, now: float) -> bool:
+        self.tokens = min(BURST, self.tokens + (now - self.at) / SECONDS_EACH)
+        self.at = now
+        if self.tokens < 1.0:
+            return False
+        self.tokens -= 1.0
+        return True
+
+
+class Notebook:
+    """Everything said lately. What was said longest ago is forgotten when there is too much."""
+
+    def __init__(self, most: int = _MOST_SERIES) -> None:
+        self._most = most
+        self._series: OrderedDict[tuple[str, Note], Series] = OrderedDict()
+        self._allowances: OrderedDict[tuple[str, str], _Allowance] = OrderedDict()
+
+    def say(self, subject: Subject, note: Note, now: float) -> Series | None:
+        """The event to be sent now, if one is."""
+        note = clipped(note)
+        key = (subject.uid, note)
+        series = self._series.get(key)
+        if series is None:
+            series = self._series[key] = Series(subject, note)
+            if len(self._series) > self._most:
+                self._series.popitem(last=False)
+        else:
+            series.count += 1
+            self._series.move_to_end(key)
+        return series if self._may_send(series, now) else None
+
+    def due(self, now: float) -> list[Series]:
+        """Events that were counted and not sent, and may be sent by now."""
+        return [series for series in self._series.values() if self._may_send(series, now)]
+
+    def _may_send(self, series: Series, now: float) -> bool:
+        # Counts are not news: they wait their ten seconds even when there is an allowance left.
+        if not series.unsent or now - series.sent_at < SECONDS_EACH:
+            return False
+        key = (series.subject.uid, series.note.reason)
+        allowance = self._allowances.setdefault(key, _Allowance(float(BURST), now))
+        self._allowances.move_to_end(key)
+        if len(self._allowances) > self._most:
+            self._allowances.popitem(last=False)
+        if not allowance.take(now):
+            return False
+        series.sent, series.sent_at = series.count, now
+        return True
+
+
+def clipped(note: Note) -> Note:
+    """The note as the API takes it: cut by bytes, never inside a character."""
+    text = note.text.encode(errors="replace")
+    if len(text) > _LONGEST_NOTE:
+        text = text[: _LONGEST_NOTE - 3].decode(errors="ignore").encode() + "…".encode()
+    return Note(note.reason[:_LONGEST_WORD], text.decode(), note.type, note.action[:_LONGEST_WORD])

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every write that a controller makes: guarded, counted, and noted in the barrier.
+
+What is written is decided elsewhere. A write whose fate is unknown is never repeated here: its
+object is in doubt until it has been read again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from trellis.api.meta import Metadata
+from trellis.kube.errors import Conflict, Invalid, KubeError, NotFound
+from trellis.kube.verbs import Deletion, merge_patch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trellis.api.meta import Key
+    from trellis.instruments.metrics import Meter
+    from trellis.kube.client import Client
+    from trellis.kube.collection import Collection
+    from trellis.runtime.barrier import Barrier
+    from trellis.runtime.cache import Cache
+    from trellis.runtime.difference import Json
+
+    Propagation = Literal["Background", "Foreground", "Orphan"]
+
+VERBS = ("create", "patch", "delete", "status")
+
+
+class LeadershipLost(Exception):
+    """We may not write any more: somebody else may have begun to."""
+
+
+class Replaced(Exception):
+    """Another object has taken the name of the one that was meant."""
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What is read of an answer: whatever else is in it cannot make it unreadable."""
+
+    metadata: Metadata
+
+
+class Writes:
+    def __init__(
+        self, client: Client, barrier: Barrier, meter: Meter, may_write: Callable[[], bool]
+    ) -> None:
+        self._client = client
+        self._may_write = may_write
+        self._counter = meter.counter(
+            "trellis_writes_total", "Writes to the API.", {"resource": (), "verb": VERBS}
+        )
+        self.barrier = barrier
+
+    async def create(self, owner: str, cache: Cache[Any], key: Key, body: bytes) -> Metadata:
+        """Makes an object for the owner with that uid."""
+        with self._noted(owner, cache, key, "create"):
+            made = await self._of(cache, key).create(body)
+        self.barrier.wrote(owner, cache, made.metadata.resource_version)
+        return made.metadata
+
+    async def patch(
+        self, owner: str, cache: Cache[Any], have: Metadata, patch: Json, *, part: str = ""
+    ) -> Metadata:
+        """Changes an object, or a part of it such as `status`, if it still is the one we read."""
+        key = have.key
+        guarded = {**patch, "metadata": {**patch.get("metadata", {}), "uid": have.uid}}
+        verb = "status" if part == "status" else "patch"
+        try:
+            with self._noted(owner, cache, key, verb):
+                change = merge_patch(guarded)
+                stored = await self._of(cache, key).patch(key.name, change, subresource=part)
+        except Invalid as error:
+            # So the server says that an object has another uid than the patch.
+            if any(cause.field == "metadata.uid" for cause in error.causes):
+                raise Replaced(f"{cache.resource.plural} {key} is another object now") from None
+            raise
+        self.barrier.wrote(owner, cache, stored.metadata.resource_version)
+        return stored.metadata
+
+    async def delete(
+        self,
+        owner: str,
+        cache: Cache[Any],
+        have: Metadata,
+        propagation: Propagation = "Background",
+    ) -> None:
+        """Deletes that object and no later one of its name. That it is gone already is as good."""
+        key, uid = have.key, have.uid
+        try:
+            with self._noted(owner, cache, key, "delete"):
+                deletion = Deletion(uid=uid, propagation=propagation)
+                await self._of(cache, key).delete(key.name, deletion)
+        except NotFound:
+            pass
+        except Conflict:
+            found = await self.read(cache, key)
+            if found is not None and found.uid == uid:
+                raise
+        # However it went, the cache will show it: until then it must not be counted as there.
+        self.barrier.deleted(owner, cache, key, uid)
+
+    async def read(self, cache: Cache[Any], key: Key) -> Metadata | None:
+        """The object's metadata as the server has it now."""
+        try:
+            return (await self._of(cache, key).get(key.name)).metadata
+        except NotFound:
+            return None
+
+    async def settle(self, owner: str) -> None:
+        """Reads again whatever is in doubt for the owner."""
+        for cache, key in self.barrier.doubts(owner):
+            found = await self.read(cache, key)
+            self.barrier.cleared(owner, cache, key)
+            if found is not None and owner in _concerned(found):
+                self.barrier.wrote(owner, cache, found.resource_version)
+
+    def _of(self, cache: Cache[Any], key: Key) -> Collection[Stored]:
+        return self._client.of(cache.resource, Stored, key.namespace)
+
+    @contextmanager
+    def _noted(self, owner: str, cache: Cache[Any], key: Key, verb: str) -> Iterator[None]:
+        if not self._may_write():
+            raise LeadershipLost(f"not allowed to {verb} {cache.resource.plural} {key} any more")
+        self._counter.labels(cache.resource.plural, verb).inc()
+        try:
+            yield
+        except KubeError as error:
+            if error.may_have_happened:
+                self.barrier.doubt(owner, cache, key)
+            raise
+        except asyncio.CancelledError:
+            self.barrier.doubt(owner, cache, key)
+            raise
+
+
+def _concerned(found: Metadata) -> tuple[str, ...]:
+    return (found.uid, *(reference.uid for reference in found.owner_references))
