@@ -55,6 +55,7 @@ bench: install ## measurements, as ratios within one run (needs `make lab`)
 gen: install ## refresh everything generated; the schemas come from the lab's API server (needs `make lab`)
 	$(BIN)/python -m trellis.lab.schemas
 	$(BIN)/python -m trellis.api.schema.generate
+	$(BIN)/python -m trellis.app.manifests
 
 lock: ## pin requirements*.txt anew (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

@@ -6,10 +6,15 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import lab
+from bench import admission, cache, client, lab
 from trellis.lab.errors import LabError
 
-MEASUREMENTS = {"lab": lab.measure}
+MEASUREMENTS = {
+    "lab": lab.measure,
+    "client": client.measure,
+    "cache": cache.measure,
+    "admission": admission.measure,
+}
 
 
 def main() -> None:

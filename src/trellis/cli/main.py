@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from trellis import __version__
-from trellis.cli import crds, demo, lab, up
+from trellis.cli import crds, demo, lab, operator, up
 
 app = typer.Typer(
     name="trellis",
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(up.up)
 app.command()(demo.demo)
+app.command()(operator.operator)
 app.command()(crds.crds)
 app.add_typer(lab.app, name="lab")
 
