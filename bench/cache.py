@@ -150,9 +150,9 @@ class _Ours:
 
     def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
         del fresh
-        for pod in (old, new):
-            if pod is not None and pod.metadata.controller is not None:
-                self._queue.add(pod.metadata.controller.name)
+        owners = [pod.metadata.controller for pod in (old, new) if pod is not None]
+        for name in dict.fromkeys(owner.name for owner in owners if owner is not None):
+            self._queue.add(name)
 
 
 def _resident() -> float:

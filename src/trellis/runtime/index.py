@@ -44,10 +44,11 @@ class Buckets(Generic[T]):
         return tuple(self._buckets.get(value, {}).values())
 
     def change(self, key: Key, old: T | None, new: T | None) -> None:
-        after = self._filed(new)
-        for value in self._filed(old):
-            if value not in after:
-                self._remove(value, key)
+        before, after = self._filed(old), self._filed(new)
+        if before != after:
+            for value in before:
+                if value not in after:
+                    self._remove(value, key)
         if new is not None:
             for value in after:
                 self._buckets.setdefault(value, {})[key] = new

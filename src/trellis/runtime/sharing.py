@@ -92,7 +92,7 @@ class _Parts:
             return self._optional(info)
         share: Share | None = None
         if isinstance(info, inspect.StrType):
-            share = self._string
+            share = self._string()
         elif isinstance(info, inspect.RawType):
             share = self._raw
         elif isinstance(info, inspect.DictType) and _is_plain(info):
@@ -128,8 +128,9 @@ class _Parts:
 
         return share
 
-    def _string(self, value: str) -> Any:
-        return self._same(value, value)
+    def _string(self) -> Share:
+        same = self._same
+        return lambda value: same(value, value)
 
     def _raw(self, value: msgspec.Raw) -> msgspec.Raw:
         # A raw value is a view that keeps the whole message alive which it came in.
