@@ -47,6 +47,7 @@ lab: install ## build the real Kubernetes control plane, once (needs Go; K8S=1.3
 	@$(BIN)/trellis lab build $(if $(K8S),--kubernetes $(K8S))
 
 test-lab: install ## every suite that needs a real cluster (needs `make lab`; CLUSTER=KUBECONFIG for yours)
+	@[ "$(CLUSTER)" != lab ] || $(BIN)/trellis lab path $(if $(K8S),--kubernetes $(K8S)) >/dev/null
 	$(BIN)/pytest tests/conformance tests/e2e --cluster=$(CLUSTER) $(if $(K8S),--kubernetes=$(K8S))
 
 bench: install ## measurements, as ratios within one run (needs `make lab`)

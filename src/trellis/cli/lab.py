@@ -23,12 +23,22 @@ def lab() -> None:
     """The real Kubernetes control plane on this machine."""
 
 
+Release = Annotated[
+    str | None, typer.Option(help="A release other than the pinned one, such as 1.32.13.")
+]
+
+
 @app.command()
-def build(
-    kubernetes: Annotated[
-        str | None, typer.Option(help="A release other than the pinned one, such as 1.32.13.")
-    ] = None,
-) -> None:
+def path(kubernetes: Release = None) -> None:
+    """Print where the control plane is, if it is built."""
+    try:
+        print(building.built(source(kubernetes)).path)
+    except LabError as error:
+        fail(str(error))
+
+
+@app.command()
+def build(kubernetes: Release = None) -> None:
     """Build the control plane once; print where it is."""
     progress = Progress()
     try:

@@ -36,6 +36,17 @@ def test_what_does_not_exist_yet_says_so_and_fails(command: str) -> None:
     assert result.stderr.count("\n") == 1
 
 
+def test_a_lab_that_is_not_built_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for arguments in (["lab", "path"], ["up", "--real", "--no-operator"]):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 1
+        assert "is not built: make lab" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
