@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
+import uvloop
 
 from tests.e2e.webhooks.serving import (
     JSON,
@@ -261,6 +262,22 @@ async def test_a_new_certificate_is_used_at_once_and_no_connection_is_cut() -> N
             await review(before, served.url())
         kept = await review(after, served.url())
         assert "Connection" not in kept.headers
+
+
+def test_the_loop_of_production_exchanges_certificates_just_so() -> None:
+    async def exchanged() -> list[tuple[int, str | None]]:
+        async with (
+            serving({"/things": allow}) as served,
+            client(AUTHORITY) as before,
+            client(SUCCESSOR) as after,
+        ):
+            served.use(AUTHORITY)
+            answers = [await review(before, served.url()) for _ in range(2)]
+            served.use(SUCCESSOR)
+            answers += [await review(one, served.url()) for one in (before, after)]
+        return [(answer.status, answer.headers.get("Connection")) for answer in answers]
+
+    assert uvloop.run(exchanged()) == [(200, None), (200, None), (200, "close"), (200, None)]
 
 
 async def test_readiness_names_what_is_missing() -> None:
