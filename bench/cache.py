@@ -14,14 +14,14 @@ import random
 import resource
 import sys
 import time
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import uvloop
 from aiohttp import web
 
+from bench.apart import server_of
 from trellis.api.core.pod import Pod
 from trellis.api.meta import Resource
 from trellis.instruments.clock import SystemClock
@@ -36,7 +36,7 @@ from trellis.runtime.index import Index
 from trellis.runtime.queue import WorkQueue
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
 
     from trellis.api.meta import Key
     from trellis.kube.watch import Watch
@@ -63,7 +63,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 async def measure() -> None:
-    async with _server() as server:
+    async with server_of("bench.cache") as server:
         print(f"cache: {PODS} pods of {len(_pod(0, 1))} bytes, then {EVENTS} events, one core")
         for name in (PLAIN, OURS):
             figures = [await _client(name, server) for _ in range(ROUNDS)]
@@ -157,20 +157,6 @@ class _Ours:
 
 def _resident() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
-
-
-@asynccontextmanager
-async def _server() -> AsyncIterator[str]:
-    code = "from bench.cache import serve; serve()"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE
-    )
-    output = cast("asyncio.StreamReader", process.stdout)
-    try:
-        yield (await output.readline()).decode().strip()
-    finally:
-        process.kill()
-        await process.wait()
 
 
 def serve() -> None:

@@ -21,6 +21,7 @@ import aiohttp
 import msgspec
 import uvloop
 
+from bench.apart import server_of
 from trellis.api.meta import Resource
 from trellis.instruments.clock import SystemClock
 from trellis.kube.access import Access, Surroundings
@@ -96,7 +97,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 async def measure() -> None:
-    async with _bare_server() as server:
+    async with server_of("bench.client") as server:
         for what, count in (("creates", CREATES), ("events", EVENTS)):
             print(f"client: {count} {what}, bare HTTP server, one core, best of {ROUNDS} (median)")
             runs = [(name, await _client(name, what, server)) for name in (PLAIN, OURS) * ROUNDS]
@@ -280,20 +281,6 @@ def _stored(name: str, version: int) -> bytes:
         ],
     }
     return msgspec.json.encode(pod)
-
-
-@asynccontextmanager
-async def _bare_server() -> AsyncIterator[str]:
-    code = "from bench.client import serve; serve()"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE
-    )
-    output = cast("asyncio.StreamReader", process.stdout)
-    try:
-        yield (await output.readline()).decode().strip()
-    finally:
-        process.kill()
-        await process.wait()
 
 
 def serve() -> None:
