@@ -183,7 +183,9 @@ async def _local_events(name: str, server: str) -> None:
         async with pods.watch(resource_version="1") as watch:
             async for update in watch:
                 if isinstance(update, Delta):
-                    cache.update((change.name, change.object) for change in update.changes)
+                    cache.update(
+                        (change.name, change.object) for change in update.changes if change.object
+                    )
                 if update.resource_version == str(EVENTS):
                     return
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 @contextmanager
 def restored_logs() -> Iterator[None]:
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers, level, configured = root.handlers[:], root.level, structlog.get_config()
     root.handlers.clear()
     try:
         yield
     finally:
         root.handlers[:], root.level = handlers, level
-        structlog.reset_defaults()
+        structlog.configure(**configured)

@@ -22,7 +22,7 @@ class Initial(Generic[T]):
 
     def add(self, change: Change[T]) -> None:
         key = (change.namespace, change.name)
-        if change.gone:
+        if change.object is None:
             self._objects.pop(key, None)
         else:
             self._objects[key] = change.object

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from trellis.api.meta import Resource
     from trellis.instruments.clock import Clock
+    from trellis.kube.inflight import Window
     from trellis.kube.transport import Pairs, Request, Response, Transport
 
 T = TypeVar("T")
@@ -35,14 +36,20 @@ class Client:
     """One user's view of one API. Whoever made the transport closes it."""
 
     def __init__(
-        self, transport: Transport, clock: Clock, rng: Random, *, manager: str = FIELD_MANAGER
+        self,
+        transport: Transport,
+        clock: Clock,
+        rng: Random,
+        *,
+        manager: str = FIELD_MANAGER,
+        window: Window | None = None,
     ) -> None:
         self.transport = transport
         self.clock = clock
         self.rng = rng
         self.manager = manager
         self.headers: Pairs = (("Accept", JSON), ("User-Agent", USER_AGENT))
-        self.gate = Gate()
+        self.gate = Gate(window)
 
     def of(
         self,

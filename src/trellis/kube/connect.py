@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from trellis.instruments.clock import Clock
     from trellis.kube.access import Access, Surroundings
+    from trellis.kube.inflight import Window
 
 
 def find_access(
@@ -32,10 +33,12 @@ def find_access(
 
 
 @asynccontextmanager
-async def connected(access: Access, clock: Clock, rng: Random) -> AsyncIterator[Client]:
-    """A client over the network for the length of a block."""
+async def connected(
+    access: Access, clock: Clock, rng: Random, window: Window | None = None
+) -> AsyncIterator[Client]:
+    """A client over the network for the length of a block. `window`: how much at a time."""
     transport = Network(access)
     try:
-        yield Client(transport, clock, rng)
+        yield Client(transport, clock, rng, window=window)
     finally:
         await transport.close()

@@ -5,6 +5,8 @@ KubeError
 ├── BadConfig            a kubeconfig, its credentials or a service account cannot be used
 ├── BadName              a name or namespace that cannot be part of a path
 ├── Unreachable          the request never left: nothing was done
+│   └── Untrusted        no secure connection can be had: the server is not who it should be
+├── NoContact            what answers is no Kubernetes API, or will not have us
 ├── Ambiguous            the connection was lost or time ran out after it left: it may be done
 ├── Unreadable           an answer came that is not what the API promises
 ├── Stalled              a watch went silent
@@ -53,6 +55,14 @@ class BadName(KubeError):
 
 
 class Unreachable(KubeError):
+    pass
+
+
+class Untrusted(Unreachable):
+    pass
+
+
+class NoContact(KubeError):
     pass
 
 

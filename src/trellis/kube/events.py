@@ -19,12 +19,11 @@ _CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True):
-    """One object as it is now, or as it last was if it is gone."""
+    """One object as it is now, or None in its place when it is gone."""
 
     namespace: str
     name: str
-    object: T
-    gone: bool = False
+    object: T | None
 
 
 class Snapshot(msgspec.Struct, Generic[T], frozen=True):
@@ -111,15 +110,15 @@ class Reader(Generic[T]):
 
     def _change(self, line: bytes, head: _Head) -> Moment[T]:
         metadata = head.object.metadata
+        if head.type == "DELETED":
+            # What it last was may not even be readable: that it is gone is all there is to know.
+            gone: Change[T] = Change(metadata.namespace, metadata.name, None)
+            return Moment(metadata.resource_version, gone)
         try:
             found: Any = self._typed.decode(line).object
         except msgspec.ValidationError as error:
             named = f"{metadata.namespace}/{metadata.name}".removeprefix("/")
             odd = Unreadable(f"{self._what}: {named} is not of the expected shape: {error}")
-            if head.type == "DELETED":
-                # Whoever knew it must not keep it: everything is to be read anew.
-                raise odd from None
             return Moment(metadata.resource_version, unreadable=odd)
         kept = cast("T", bytes(found) if self._raw else found)
-        change = Change(metadata.namespace, metadata.name, kept, head.type == "DELETED")
-        return Moment(metadata.resource_version, change)
+        return Moment(metadata.resource_version, Change(metadata.namespace, metadata.name, kept))

@@ -6,11 +6,19 @@ aiohttp's own errors hold the request's headers, so they are never passed on.
 
 from __future__ import annotations
 
+import ssl
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from trellis.kube.errors import Ambiguous, KubeError, Unreachable, Unreadable, clipped
+from trellis.kube.errors import (
+    Ambiguous,
+    KubeError,
+    Unreachable,
+    Unreadable,
+    Untrusted,
+    clipped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,6 +32,8 @@ NEVER_SENT = (
     aiohttp.ConnectionTimeoutError,
     aiohttp.InvalidURL,
 )
+
+_UNTOLD = "no reason given"
 
 
 class Lost(Exception):
@@ -47,6 +57,8 @@ async def send_once(
 
 
 def meaning(request: Request, server: str, error: Exception) -> KubeError:
+    if isinstance(error, aiohttp.ClientSSLError) and not _cut_off(error):
+        return Untrusted(f"{server} cannot be reached: {_distrust(error)}")
     if isinstance(error, NEVER_SENT):
         return Unreachable(f"{server} cannot be reached: {_why(error)}")
     if isinstance(error, aiohttp.ClientResponseError):
@@ -56,10 +68,21 @@ def meaning(request: Request, server: str, error: Exception) -> KubeError:
     return Ambiguous(f"{request}: the connection was lost before the answer was complete")
 
 
-def _why(error: Exception) -> str:
+def _cut_off(error: aiohttp.ClientSSLError) -> bool:
+    """Whether the server went away while both were still greeting each other."""
+    return isinstance(getattr(error, "os_error", None), ssl.SSLEOFError)
+
+
+def _distrust(error: aiohttp.ClientSSLError) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        reason = getattr(error.certificate_error, "verify_message", "")
+        reason = getattr(error.certificate_error, "verify_message", "") or _UNTOLD
         return f"its certificate is not trusted ({reason}); check the certificate authority"
+    reason = getattr(error.os_error, "reason", "") or _UNTOLD
+    problem = reason.replace("_", " ").lower()
+    return f"it speaks no TLS of ours ({problem}); check whether its address is http:// or https://"
+
+
+def _why(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return f"the proxy answered {error.status} {clipped(error.message, 100)}"
     if isinstance(error, aiohttp.ConnectionTimeoutError):
@@ -67,5 +90,6 @@ def _why(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "its name cannot be resolved"
     if isinstance(error, aiohttp.ClientConnectorError):
-        return clipped(error.os_error.strerror or str(error.os_error), 200)
+        told = error.os_error.strerror or str(error.os_error)
+        return clipped(told or "the connection was cut off", 200)
     return "its address is no URL"

@@ -30,8 +30,9 @@ class Verdict(Enum):
 class Window:
     """The limit itself, additive in growing and multiplicative in shrinking. Pure."""
 
-    def __init__(self) -> None:
-        self._limit = float(START)
+    def __init__(self, start: int = START, cap: int = CAP) -> None:
+        self._limit = float(start)
+        self._cap = float(cap)
         self._shrunk_at = 0
 
     @property
@@ -45,14 +46,14 @@ class Window:
                 self._limit = max(float(FLOOR), self._limit / 2)
                 self._shrunk_at = newest
         elif verdict is Verdict.QUICK and full:
-            self._limit = min(float(CAP), self._limit + 1 / self._limit)
+            self._limit = min(self._cap, self._limit + 1 / self._limit)
 
 
 class Gate:
     """Lets as many through as the window allows."""
 
-    def __init__(self) -> None:
-        self.window = Window()
+    def __init__(self, window: Window | None = None) -> None:
+        self.window = window or Window()
         self._under_way = 0
         self._tickets = 0
         self._waiting: deque[asyncio.Future[None]] = deque()

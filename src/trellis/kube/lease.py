@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trellis.api.meta import Resource
+from trellis.api.meta import Resource, to_micro_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -76,15 +76,15 @@ def bid(seen: Observation | None, asker: Bid, now: float, stamp: datetime) -> Le
     That nothing was seen means that there is no lease yet.
     """
     if seen is None:
-        return _spec(asker, stamp, acquired=micro_time(stamp), transitions=0)
+        return _spec(asker, stamp, acquired=to_micro_time(stamp), transitions=0)
     spec = seen.lease.spec
     transitions = spec.lease_transitions or 0
     if spec.holder_identity == asker.identity:
-        acquired = spec.acquire_time or micro_time(stamp)
+        acquired = spec.acquire_time or to_micro_time(stamp)
         return _spec(asker, stamp, acquired=acquired, transitions=transitions)
     if not seen.free(now):
         return None
-    return _spec(asker, stamp, acquired=micro_time(stamp), transitions=transitions + 1)
+    return _spec(asker, stamp, acquired=to_micro_time(stamp), transitions=transitions + 1)
 
 
 def released(seen: Observation, stamp: datetime) -> LeaseSpec:
@@ -92,15 +92,10 @@ def released(seen: Observation, stamp: datetime) -> LeaseSpec:
     return LeaseSpec(
         holder_identity="",
         lease_duration_seconds=1,
-        acquire_time=micro_time(stamp),
-        renew_time=micro_time(stamp),
+        acquire_time=to_micro_time(stamp),
+        renew_time=to_micro_time(stamp),
         lease_transitions=seen.lease.spec.lease_transitions or 0,
     )
-
-
-def micro_time(stamp: datetime) -> str:
-    """The API reads six digits, no fewer."""
-    return stamp.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _spec(asker: Bid, stamp: datetime, *, acquired: str, transitions: int) -> LeaseSpec:
@@ -108,6 +103,6 @@ def _spec(asker: Bid, stamp: datetime, *, acquired: str, transitions: int) -> Le
         holder_identity=asker.identity,
         lease_duration_seconds=asker.duration,
         acquire_time=acquired,
-        renew_time=micro_time(stamp),
+        renew_time=to_micro_time(stamp),
         lease_transitions=transitions,
     )

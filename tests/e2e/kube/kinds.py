@@ -79,7 +79,7 @@ class Seen:
             self.state = {each.metadata.name: each.data for each in update.objects}
             return
         for change in update.changes:
-            if change.gone:
+            if change.object is None:
                 self.state.pop(change.name, None)
             else:
                 self.state[change.name] = change.object.data

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
-import tempfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.kube.loopback import (
+from tests.support.loopback import (
     CHUNKED,
     Heard,
     an_access,
@@ -20,11 +18,19 @@ from tests.e2e.kube.loopback import (
     http,
     loopback,
     networked,
+    server_tls,
 )
 from tests.support.waiting import eventually
 from trellis.instruments.clock import SystemClock
 from trellis.kube.credentials import Certificate, Identity, Stored, bearer
-from trellis.kube.errors import Ambiguous, KubeError, Unauthorized, Unreachable, Unreadable
+from trellis.kube.errors import (
+    Ambiguous,
+    KubeError,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+    Untrusted,
+)
 from trellis.kube.network import Network
 from trellis.kube.retry import MOST_ATTEMPTS
 from trellis.kube.tls import Trust
@@ -34,7 +40,7 @@ from trellis.webhooks.certificates import Authority, Subject
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.kube.loopback import Reply
+    from tests.support.loopback import Reply
 
 SECRET = "hunter2hunter2"
 
@@ -262,21 +268,6 @@ def authority() -> Authority:
     return Authority.create("loopback", NOW)
 
 
-def server_tls(
-    authority: Authority, *hosts: str, clients: Authority | None = None
-) -> ssl.SSLContext:
-    made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    pair = authority.issue(Subject(name="server", hosts=hosts), NOW)
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(pair.certificate + pair.key)
-        file.flush()
-        made.load_cert_chain(file.name)
-    if clients:
-        made.verify_mode = ssl.CERT_REQUIRED
-        made.load_verify_locations(cadata=clients.pair.certificate.decode())
-    return made
-
-
 async def test_a_server_is_believed_by_its_authority_and_name(authority: Authority) -> None:
     trust = Trust(where="ca", authority=authority.pair.certificate)
     named = Trust(where="ca", authority=authority.pair.certificate, server_name="inside.example")
@@ -284,7 +275,7 @@ async def test_a_server_is_believed_by_its_authority_and_name(authority: Authori
         async with networked(an_access(server.url, trust=named)) as client:
             assert (await client.transport.request(a_request())).status == 200
         async with networked(an_access(server.url, trust=trust)) as client:
-            with pytest.raises(Unreachable, match="its certificate is not trusted"):
+            with pytest.raises(Untrusted, match="its certificate is not trusted"):
                 await client.transport.request(a_request())
         async with networked(
             an_access(server.url, trust=Trust(where="ca", insecure=True))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.kube.conftest import client_by
 from tests.e2e.kube.kinds import CONFIG_MAPS, ConfigMap, Seen, a_config_map
-from tests.e2e.kube.loopback import CHUNKED, Heard, an_access, chunk, http, loopback, networked
+from tests.support.loopback import CHUNKED, Heard, an_access, chunk, http, loopback, networked
 from tests.support.namespaces import fresh_namespace
 from tests.support.waiting import eventually
 from trellis.kube import errors, watch

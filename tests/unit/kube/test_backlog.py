@@ -14,7 +14,7 @@ def put(name: str, value: str) -> Change[str]:
 
 
 def gone(name: str) -> Change[str]:
-    return Change("here", name, "", gone=True)
+    return Change("here", name, None)
 
 
 def test_the_latest_state_of_each_object_is_told_in_the_order_of_their_last_change() -> None:
@@ -85,7 +85,7 @@ def test_whenever_it_is_taken_the_reader_ends_with_the_same(
 
 
 def apply(state: dict[str, str], change: Change[str]) -> None:
-    if change.gone:
+    if change.object is None:
         state.pop(change.name, None)
     else:
         state[change.name] = change.object

@@ -25,6 +25,14 @@ def test_it_opens_by_one_a_round_trip() -> None:
     assert learned(*[Verdict.QUICK] * (START + 1)).limit == START + 1
 
 
+def test_where_it_begins_and_how_far_it_opens_may_be_given() -> None:
+    window = Window(start=2, cap=3)
+    assert window.limit == 2
+    for number in range(1, 100):
+        window.learn(Verdict.QUICK, ticket=number, newest=number, full=True)
+    assert window.limit == 3
+
+
 def test_it_stays_while_there_is_room_in_it() -> None:
     assert learned(*[Verdict.QUICK] * 10_000, full=False).limit == START
 

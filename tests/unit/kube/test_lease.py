@@ -14,7 +14,6 @@ from trellis.kube.lease import (
     LeaseSpec,
     Observation,
     bid,
-    micro_time,
     observe,
     released,
 )
@@ -68,11 +67,6 @@ def test_only_a_change_begins_the_time_anew() -> None:
 def test_what_is_given_up_is_free_at_once_and_counts_the_changes_on() -> None:
     spec = released(Observation(held("me"), 0), NOW)
     assert spec == LeaseSpec("", 1, STAMP, STAMP, 3)
-
-
-def test_times_have_six_digits_even_on_the_second() -> None:
-    assert micro_time(NOW) == STAMP
-    assert micro_time(NOW + timedelta(microseconds=7)) == "2026-01-01T12:00:00.000007Z"
 
 
 class Bidder:

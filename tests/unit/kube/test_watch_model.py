@@ -154,7 +154,7 @@ class Reader:
             self.state = {each.metadata.name: each.data["value"] for each in update.objects}
             return
         for change in update.changes:
-            if change.gone:
+            if change.object is None:
                 self.state.pop(change.name, None)
             else:
                 self.state[change.name] = change.object.data["value"]
@@ -172,7 +172,7 @@ ROUNDS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(
     plan=st.lists(ROUNDS, max_size=8),
     serves_initial=st.booleans(),

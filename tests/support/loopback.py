@@ -6,8 +6,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
+import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +20,12 @@ from trellis.kube.client import Client
 from trellis.kube.credentials import Identity, Stored
 from trellis.kube.network import Network
 from trellis.kube.tls import Trust
+from trellis.webhooks.certificates import Subject
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from trellis.webhooks.certificates import Authority
 
     Reply = Callable[["Heard", asyncio.StreamWriter], Awaitable[None]]
 
@@ -102,6 +107,22 @@ async def _hear(reader: asyncio.StreamReader) -> Heard | None:
     headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Heard(method, target, headers, body)
+
+
+def server_tls(
+    authority: Authority, *hosts: str, clients: Authority | None = None
+) -> ssl.SSLContext:
+    """For a server under these names, with clients of that authority alone if it is given."""
+    made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    pair = authority.issue(Subject(name="server", hosts=hosts), datetime.now(UTC))
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(pair.certificate + pair.key)
+        file.flush()
+        made.load_cert_chain(file.name)
+    if clients:
+        made.verify_mode = ssl.CERT_REQUIRED
+        made.load_verify_locations(cadata=clients.pair.certificate.decode())
+    return made
 
 
 def an_access(server: str, **given: Any) -> Access:
