@@ -94,6 +94,11 @@ class Resource:
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def full_name(self) -> str:
+        """What tells it from the kinds of other groups. Its definition, if custom, is called so."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
 
 class Object(Value, frozen=True, kw_only=True):
     """An object of some kind. `apiVersion` and `kind` are facts of the class and take no memory."""

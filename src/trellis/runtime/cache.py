@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from msgspec import structs
 
-from trellis.api.meta import Object
+from trellis.api.meta import Key, Object
 from trellis.instruments.logs import logger
 from trellis.kube.verbs import EVERYTHING, Selection
 from trellis.runtime.index import BY_OWNER, Buckets, Index
@@ -22,7 +22,7 @@ from trellis.runtime.sharing import sharing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trellis.api.meta import Key, Resource
+    from trellis.api.meta import Resource
     from trellis.kube.events import Delta, Snapshot
 
 T = TypeVar("T", bound=Object)
@@ -81,9 +81,9 @@ class Cache(Generic[T]):
 
     @property
     def label(self) -> str:
-        """What this cache is called in metrics and logs: no other of the process is called so."""
-        chosen = (self.scope.namespace, *(value for _, value in self.scope.selection.query))
-        return "?".join((self.resource.plural, *filter(None, chosen)))
+        """What this cache is called in metrics and logs: by all that its watch differs in."""
+        chosen = (self.scope.namespace, *(f"{n}={v}" for n, v in self.scope.selection.query))
+        return "?".join((self.resource.full_name, *filter(None, chosen)))
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -141,8 +141,7 @@ class Cache(Generic[T]):
 
     def apply(self, delta: Delta[T]) -> None:
         for change in delta.changes:
-            found = change.object
-            self._put(found.metadata.key, None if change.gone else found, fresh=True)
+            self._put(Key(change.namespace, change.name), change.object, fresh=True)
         self._advance(max(self.resource_version, as_number(delta.resource_version)))
 
     def _put(self, key: Key, new: T | None, *, fresh: bool) -> None:

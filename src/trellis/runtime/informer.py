@@ -22,13 +22,16 @@ _log = logger(__name__)
 
 
 class Informer(Generic[T]):
-    def __init__(self, cache: Cache[T], client: Client, meter: Meter) -> None:
+    """`label` is what it is called in metrics and logs, where its cache's own is not enough."""
+
+    def __init__(self, cache: Cache[T], client: Client, meter: Meter, label: str = "") -> None:
         self.cache = cache
+        self.label = label or cache.label
         self._clock = client.clock
         self._trouble: KubeError | None = None
         collection = client.of(cache.resource, cache.stored_kind, cache.scope.namespace)
         self._watch: Watch[T] = collection.watch(cache.scope.selection, on_trouble=self._on_trouble)
-        label = cache.label
+        label = self.label
         labels = {"resource": (label,)}
         self._troubles = meter.counter(
             "trellis_watch_troubles_total", "What kept a watch from hearing anything.", labels
@@ -51,14 +54,14 @@ class Informer(Generic[T]):
         if self.cache.synced:
             return None
         why = f": {self._trouble}" if self._trouble else ""
-        return f"{self.cache.label} have not been read yet{why}"
+        return f"{self.label} have not been read yet{why}"
 
     async def run(self) -> None:
         """For ever. Whatever the cluster does is sat out; only a mistake of ours ends it."""
         async with self._watch as watch:
             async for news in watch:
                 if self._trouble is not None and watch.trouble is None:
-                    _log.info("watch recovered", resource=self.cache.label)
+                    _log.info("watch recovered", resource=self.label)
                     self._trouble = None
                 if isinstance(news, Snapshot):
                     self._lists.inc()
@@ -71,5 +74,5 @@ class Informer(Generic[T]):
         # The same trouble again and again is one line.
         first = self._trouble is None or type(error) is not type(self._trouble)
         said = _log.warning if first else _log.debug
-        said("watch troubled", resource=self.cache.label, error=str(error))
+        said("watch troubled", resource=self.label, error=str(error))
         self._trouble = error

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from trellis.api.meta import Object
 from trellis.runtime import status as own
 from trellis.runtime.converge import Children, Converger
+from trellis.runtime.keep import Keeper
+from trellis.runtime.plan import by_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trellis.api.meta import Value
+    from trellis.api.meta import Key, Value
     from trellis.runtime.cache import Cache
     from trellis.runtime.converged import Converged
     from trellis.runtime.notes import Note
-    from trellis.runtime.plan import Wanted
+    from trellis.runtime.plan import Comparison, Wanted
     from trellis.runtime.recorder import Recorder
     from trellis.runtime.status import WithStatus
     from trellis.runtime.writes import Writes
 
 T = TypeVar("T", bound=Object)
+
+_BY_FIELDS = by_fields()
 
 
 class IO:
@@ -29,6 +33,7 @@ class IO:
         self._writes = writes
         self._recorder = recorder
         self._converger = Converger(writes)
+        self._keeper = Keeper(writes)
         self.barrier = writes.barrier
 
     async def converge(
@@ -36,6 +41,16 @@ class IO:
     ) -> Converged:
         """Makes the objects that the owner has into those that are wanted."""
         return await self._converger.converge(owner, children, have, want)
+
+    async def keep(
+        self,
+        cache: Cache[T],
+        key: Key,
+        want: Wanted | None,
+        compare: Comparison = _BY_FIELDS,
+    ) -> T | None:
+        """Keeps an object that nobody owns: returns it once it is as wanted, else None."""
+        return await self._keeper.keep(cache, key, want, compare)
 
     async def write_status(
         self, cache: Cache[Any], found: WithStatus, status: Value, notes: Iterable[Note] = ()

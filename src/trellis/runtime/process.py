@@ -8,7 +8,7 @@ process should end, and be started again by whoever started it.
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,17 @@ from trellis.instruments.logs import logger
 from trellis.runtime.barrier import Barrier
 from trellis.runtime.collector import spared
 from trellis.runtime.election import Election, LeaseName, Timing
-from trellis.runtime.health import Address, Health, Readiness
+from trellis.runtime.health import Readiness
 from trellis.runtime.informer import Informer
 from trellis.runtime.io import IO
 from trellis.runtime.loop import Loop
 from trellis.runtime.recorder import Recorder
+from trellis.runtime.stopping import unless
 from trellis.runtime.watchdog import Watchdog
-from trellis.runtime.writes import Writes
+from trellis.runtime.writes import Writes, count_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trellis.kube.client import Client
     from trellis.runtime.cache import Cache
@@ -53,7 +54,6 @@ class Settings:
     reporter: str
     instance: str
     timing: Timing = field(default_factory=Timing)
-    health: Address | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
     """What else must be well for it to be ready."""
     drain: float = 20.0
@@ -72,27 +72,24 @@ class Process:
         self._recorder = Recorder(
             client, env.meter, reporter=settings.reporter, instance=settings.instance
         )
-        self._informers = [Informer(cache, client, env.meter) for cache in _caches(groups)]
+        self._informers = [
+            Informer(cache, client, env.meter, label) for cache, label in _labelled(_caches(groups))
+        ]
+        count_writes(env.meter, [each.cache.resource for each in self._informers])
         self._stop: asyncio.Event | None = None
         self.readiness = Readiness()
         self.readiness.add("caches", self._unread)
         self.readiness.add("process", self._stopping)
         for name, check in settings.checks.items():
             self.readiness.add(name, check)
-        where = settings.health
-        self.health = Health(where, self.readiness, env.meter) if where else None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Ends well some time after `stop` is set. Raises what broke, if something does."""
         self._stop = stop
-        async with AsyncExitStack() as stack:
-            if self.health is not None:
-                await stack.enter_async_context(self.health)
-                _log.info("listening", port=self.health.port)
-            try:
-                await self._supervise(stop)
-            except BaseExceptionGroup as group:
-                raise _first(group) from None
+        try:
+            await self._supervise(stop)
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
 
     async def _supervise(self, stop: asyncio.Event) -> None:
         """What runs in the background must not end; if it does, everything does."""
@@ -110,7 +107,7 @@ class Process:
 
     async def _start_and_stop(self, stop: asyncio.Event) -> None:
         with spared(tune=self._settings.whole_process):
-            synced = await _unless(stop, self._until_synced())
+            synced = await unless(stop, self._until_synced())
         if synced:
             _log.info("caches are filled", objects=sum(len(each.cache) for each in self._informers))
             async with asyncio.TaskGroup() as tasks:
@@ -130,7 +127,7 @@ class Process:
             return
         election = Election(self._client, group.lease, self._env, self._settings.timing)
         try:
-            if await _unless(stop, election.win()):
+            if await unless(stop, election.win()):
                 await self._work(group, election, stop)
         finally:
             # All that writes has ended by now, however it did.
@@ -181,25 +178,19 @@ class Process:
         return "; ".join(reasons) or None
 
 
-async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """Does the work and returns True; gives it up and returns False when told to stop before."""
-    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            return False
-        working.result()
-        return True
-    finally:
-        working.cancel()
-        stopping.cancel()
-        await asyncio.gather(working, stopping, return_exceptions=True)
-
-
 def _caches(groups: Sequence[Group]) -> list[Cache[Any]]:
     """Every cache once, in the order in which they are first named."""
     controllers = [controller for group in groups for controller in group.controllers]
     return list(dict.fromkeys(cache for each in controllers for cache in each.caches))
+
+
+def _labelled(caches: Sequence[Cache[Any]]) -> Iterator[tuple[Cache[Any], str]]:
+    """Where two watch the same, the later ones are numbered: no two may share a series."""
+    known: Counter[str] = Counter()
+    for cache in caches:
+        known[cache.label] += 1
+        number = known[cache.label]
+        yield cache, cache.label if number == 1 else f"{cache.label}#{number}"
 
 
 def _always() -> bool:

@@ -2,8 +2,7 @@
 """What a controller writes to its own object: status and finalizers, never the spec.
 
 Every write is guarded by the version that was read: lists are written whole and somebody else may
-have added to them, and servers do not heed the uid in a patch of a status. When the object has
-moved on, nothing is forced: the run is over, and the next one begins when the cache has what moved.
+have added to them, and servers do not heed the uid in a patch of a status.
 """
 
 from __future__ import annotations
@@ -13,11 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from msgspec import structs
 
 from trellis.api.meta import Metadata, Object, Value, to_builtins
-from trellis.kube.errors import Conflict, NotFound
-from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.difference import difference
 from trellis.runtime.plain import plain
-from trellis.runtime.writes import Replaced
 
 if TYPE_CHECKING:
     from trellis.runtime.cache import Cache
@@ -44,7 +40,7 @@ async def write_status(writes: Writes, cache: Cache[Any], found: WithStatus, sta
     if gap:
         # The whole of it, because what is always to be said may be missing from what is stored.
         patch = _over({"status": to_builtins(status)}, gap)
-        await _write(writes, cache, found.metadata, patch, part="status")
+        await writes.change(cache, found.metadata, patch, part="status")
 
 
 async def add_finalizer(writes: Writes, cache: Cache[T], found: T, finalizer: str) -> T:
@@ -53,7 +49,7 @@ async def add_finalizer(writes: Writes, cache: Cache[T], found: T, finalizer: st
     if finalizer in known.finalizers or known.deleting:
         return found
     patch = {"metadata": {"finalizers": [*known.finalizers, finalizer]}}
-    return structs.replace(found, metadata=await _write(writes, cache, known, patch))
+    return structs.replace(found, metadata=await writes.change(cache, known, patch))
 
 
 async def remove_finalizer(writes: Writes, cache: Cache[T], found: T, finalizer: str) -> T:
@@ -63,7 +59,7 @@ async def remove_finalizer(writes: Writes, cache: Cache[T], found: T, finalizer:
         return found
     rest = [one for one in known.finalizers if one != finalizer]
     patch = {"metadata": {"finalizers": rest}}
-    return structs.replace(found, metadata=await _write(writes, cache, known, patch))
+    return structs.replace(found, metadata=await writes.change(cache, known, patch))
 
 
 def _over(base: Json, patch: Json) -> Json:
@@ -75,19 +71,3 @@ def _over(base: Json, patch: Json) -> Json:
         for name, value in patch.items()
     }
     return base | merged
-
-
-async def _write(
-    writes: Writes, cache: Cache[Any], known: Metadata, patch: Json, *, part: str = ""
-) -> Metadata:
-    guard = {"resourceVersion": known.resource_version}
-    guarded = {**patch, "metadata": {**patch.get("metadata", {}), **guard}}
-    try:
-        return await writes.patch(known.uid, cache, known, guarded, part=part)
-    except (Conflict, NotFound, Replaced):
-        now = await writes.read(cache, known.key)
-    if now is not None and now.uid == known.uid:
-        writes.barrier.wrote(known.uid, cache, now.resource_version)
-    else:
-        writes.barrier.deleted(known.uid, cache, known.key, known.uid)
-    raise CacheBehind(f"{cache.resource.plural} {known.key} has moved on")

@@ -16,11 +16,14 @@ import msgspec
 from trellis.api.meta import Metadata
 from trellis.kube.errors import Conflict, Invalid, KubeError, NotFound
 from trellis.kube.verbs import Deletion, merge_patch
+from trellis.runtime.barrier import CacheBehind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from trellis.api.meta import Key
+    from prometheus_client import Counter
+
+    from trellis.api.meta import Key, Resource
     from trellis.instruments.metrics import Meter
     from trellis.kube.client import Client
     from trellis.kube.collection import Collection
@@ -53,9 +56,7 @@ class Writes:
     ) -> None:
         self._client = client
         self._may_write = may_write
-        self._counter = meter.counter(
-            "trellis_writes_total", "Writes to the API.", {"resource": (), "verb": VERBS}
-        )
+        self._counter = count_writes(meter)
         self.barrier = barrier
 
     async def create(self, owner: str, cache: Cache[Any], key: Key, body: bytes) -> Metadata:
@@ -83,6 +84,26 @@ class Writes:
             raise
         self.barrier.wrote(owner, cache, stored.metadata.resource_version)
         return stored.metadata
+
+    async def change(
+        self, cache: Cache[Any], have: Metadata, patch: Json, *, part: str = ""
+    ) -> Metadata:
+        """Changes an object that stands for itself, just as it was read.
+
+        When it has moved on, nothing is forced: the run is over, and the next one begins when the
+        cache has what moved.
+        """
+        guard = {"resourceVersion": have.resource_version}
+        guarded = {**patch, "metadata": {**patch.get("metadata", {}), **guard}}
+        try:
+            return await self.patch(have.uid, cache, have, guarded, part=part)
+        except (Conflict, NotFound, Replaced):
+            now = await self.read(cache, have.key)
+        if now is not None and now.uid == have.uid:
+            self.barrier.wrote(have.uid, cache, now.resource_version)
+        else:
+            self.barrier.deleted(have.uid, cache, have.key, have.uid)
+        raise CacheBehind(f"{cache.resource.plural} {have.key} has moved on")
 
     async def delete(
         self,
@@ -128,7 +149,7 @@ class Writes:
     def _noted(self, owner: str, cache: Cache[Any], key: Key, verb: str) -> Iterator[None]:
         if not self._may_write():
             raise LeadershipLost(f"not allowed to {verb} {cache.resource.plural} {key} any more")
-        self._counter.labels(cache.resource.plural, verb).inc()
+        self._counter.labels(cache.resource.full_name, verb).inc()
         try:
             yield
         except KubeError as error:
@@ -138,6 +159,12 @@ class Writes:
         except asyncio.CancelledError:
             self.barrier.doubt(owner, cache, key)
             raise
+
+
+def count_writes(meter: Meter, resources: Iterable[Resource] = ()) -> Counter:
+    """Where writes are counted; for these kinds from zero on, so that the first is a rise too."""
+    labels = {"resource": [each.full_name for each in resources], "verb": VERBS}
+    return meter.counter("trellis_writes_total", "Writes to the API.", labels)
 
 
 def _concerned(found: Metadata) -> tuple[str, ...]:

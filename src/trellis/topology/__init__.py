@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """ClusterTopology: the levels of the network, kept as configured, and told to schedulers.
 
-`reconciler` and `managed` act; everything else decides and does no I/O.
+`reconciler` acts; everything else decides and does no I/O.
 """

@@ -11,7 +11,6 @@ from trellis.api.labels import MANAGED_BY, OPERATOR
 from trellis.api.meta import Metadata
 from trellis.api.reasons import objects
 from trellis.topology import standing
-from trellis.topology.definition import definition_name
 from trellis.topology.kai import KaiTopology, for_kai, kai_topology
 from trellis.topology.levels import domains, in_order, levels_of
 from trellis.topology.state import Kai
@@ -23,8 +22,10 @@ if TYPE_CHECKING:
     from trellis.topology.state import State
 
 
-def managed(configured: Topology) -> ClusterTopology:
-    """`grove-topology` as the configuration has it, its levels in order."""
+def managed(configured: Topology) -> ClusterTopology | None:
+    """`grove-topology` as the configuration has it, its levels in order; None where it is off."""
+    if not configured.enabled:
+        return None
     return ClusterTopology(
         metadata=Metadata(name=MANAGED_NAME, labels={MANAGED_BY: OPERATOR}),
         spec=ClusterTopologySpec(levels=in_order(configured.levels)),
@@ -48,7 +49,7 @@ def plan(state: State) -> Plan:
     name = state.topology.metadata.name
     levels = levels_of(state.topology)
     if state.kai is Kai.ABSENT:
-        served = f"{definition_name(KaiTopology.resource)}/{KaiTopology.resource.version}"
+        served = f"{KaiTopology.resource.full_name}/{KaiTopology.resource.version}"
         absent = f"{domains(levels)}; KAI is not installed here ({served} is not served)"
         return Plan(standing=standing.well(absent))
     if state.kai is Kai.UNREAD:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from trellis.api.core.definition import Definition
 from trellis.api.grove.clustertopology import MANAGED_NAME, ClusterTopology
 from trellis.api.permissions import READ, Grant
-from trellis.topology.definition import Definition, definition_name
 from trellis.topology.kai import KaiTopology
 
 _OWN, _KAI, _DEFINED = (kind.resource for kind in (ClusterTopology, KaiTopology, Definition))
@@ -27,6 +27,6 @@ GRANTS = (
         group=_DEFINED.group,
         resources=(_DEFINED.plural,),
         verbs=("list", "watch"),
-        names=(definition_name(_OWN), definition_name(_KAI)),
+        names=(_OWN.full_name, _KAI.full_name),
     ),
 )

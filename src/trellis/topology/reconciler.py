@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from trellis.api.conditions import Pass
+from trellis.api.core.definition import Definition, serves
 from trellis.api.grove.clustertopology import MANAGED_NAME, ClusterTopology
 from trellis.api.meta import Key, Object
 from trellis.kube.errors import KubeError
@@ -17,17 +18,14 @@ from trellis.runtime.controller import Controller, Wakes
 from trellis.runtime.converge import Children
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.plan import by_fields
-from trellis.topology.definition import Definition, definition_name, serves
-from trellis.topology.desired import plan
+from trellis.topology.desired import managed, plan
 from trellis.topology.kai import KaiTopology
-from trellis.topology.managed import Managed
 from trellis.topology.state import Kai, State
 from trellis.topology.status import after, notes, status, trouble
 
 if TYPE_CHECKING:
     from trellis.api.config.types import Topology
     from trellis.instruments.clock import Clock
-    from trellis.kube.client import Client
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
     from trellis.topology.desired import Plan
@@ -45,16 +43,14 @@ class Caches:
     """What is read, each only by the one name that matters."""
 
     def __init__(self) -> None:
-        own, kai = (definition_name(kind.resource) for kind in (ClusterTopology, KaiTopology))
+        own, kai = (kind.resource.full_name for kind in (ClusterTopology, KaiTopology))
         self.topologies = _named(ClusterTopology, MANAGED_NAME)
         self.kai = _named(KaiTopology, MANAGED_NAME, optional=True)
         self.own_definition = _named(Definition, own)
         self.kai_definition = _named(Definition, kai)
 
 
-def clustertopology(
-    configured: Topology, client: Client, clock: Clock
-) -> Controller[ClusterTopology]:
+def clustertopology(configured: Topology, clock: Clock) -> Controller[ClusterTopology]:
     """The controller that keeps `grove-topology` and what KAI knows of it.
 
     The definition of its kind wakes it too: so it is made when there is none to wake anybody.
@@ -64,7 +60,7 @@ def clustertopology(
     return Controller(
         name="clustertopology",
         cache=caches.topologies,
-        reconcile=Reconciler(configured, client, clock, caches).reconcile,
+        reconcile=Reconciler(configured, clock, caches).reconcile,
         # What is switched off needs to hear of nothing but what it has to remove.
         woken_by=tuple(Wakes(cache, _managed) for cache in wakes) if configured.enabled else (),
         workers=1,
@@ -72,16 +68,16 @@ def clustertopology(
 
 
 class Reconciler:
-    def __init__(self, configured: Topology, client: Client, clock: Clock, caches: Caches) -> None:
+    def __init__(self, configured: Topology, clock: Clock, caches: Caches) -> None:
+        self._configured = configured
         self._caches = caches
         self._clock = clock
-        self._managed = Managed(configured, client.of(caches.topologies.resource, bytes))
         self._children = Children(cache=caches.kai, compare=by_fields())
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         if key != MANAGED:
             return DONE
-        found = await self._managed.kept(self._caches.topologies.get(MANAGED))
+        found = await self._kept(io)
         if found is None:
             return DONE
         state = await self._observe(found)
@@ -95,9 +91,18 @@ class Reconciler:
             raise error
         return Again(READ_SECONDS) if state.kai is Kai.UNREAD else DONE
 
+    async def _kept(self, io: IO) -> ClusterTopology | None:
+        """The topology, once it is as configured: what is not, is written, and heard of later."""
+        topologies, configured = self._caches.topologies, self._configured
+        if configured.enabled and not configured.levels:
+            # They are in bindings that users write, and nothing is to be made here.
+            found = topologies.get(MANAGED)
+            return found if found is not None and not found.metadata.deleting else None
+        return await io.keep(topologies, MANAGED, managed(configured))
+
     async def _observe(self, found: ClusterTopology) -> State:
         kai = self._caches.kai
-        definition = self._caches.kai_definition.get(Key("", definition_name(KaiTopology.resource)))
+        definition = self._caches.kai_definition.get(Key("", KaiTopology.resource.full_name))
         if not serves(definition, KaiTopology.resource.version):
             return State(topology=found, kai=Kai.ABSENT)
         with suppress(TimeoutError):

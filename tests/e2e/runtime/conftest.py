@@ -62,7 +62,7 @@ class Running:
     def writes(self) -> float:
         """Writes to objects so far, as the toy counts them."""
         verbs = [
-            (cache.resource.plural, verb)
+            (cache.resource.full_name, verb)
             for cache in (self.toy.boxes, self.toy.cards)
             for verb in ("create", "patch", "delete", "status")
         ]

@@ -29,6 +29,7 @@ from trellis.kube.errors import Refused
 from trellis.kube.verbs import merge_patch
 from trellis.lab.components import API_SERVER
 from trellis.runtime import notes
+from trellis.runtime.health import Address, Health
 from trellis.runtime.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -268,9 +269,8 @@ async def test_probes_and_metrics_are_served(toy: Running) -> None:
         return toy.process.readiness.why_not() == ()
 
     await eventually(ready, "the toy to be ready")
-    health = toy.process.health
-    assert health is not None
-    async with aiohttp.ClientSession(f"http://127.0.0.1:{health.port}") as session:
+    health = Health(Address("127.0.0.1", 0), toy.process.readiness, toy.env.meter)
+    async with health, aiohttp.ClientSession(f"http://127.0.0.1:{health.port}") as session:
         for path in ("/livez", "/healthz", "/readyz"):
             async with session.get(path) as response:
                 assert (response.status, await response.text()) == (200, "ok\n")

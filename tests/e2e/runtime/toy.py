@@ -27,7 +27,6 @@ from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.converge import Children
 from trellis.runtime.election import LeaseName
 from trellis.runtime.env import Env
-from trellis.runtime.health import Address
 from trellis.runtime.notes import Note
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.plan import by_fields
@@ -174,7 +173,6 @@ def a_process(
         reporter="trellis.dev/toy",
         instance=lease.identity if lease else "toy",
         whole_process=whole,
-        health=Address("127.0.0.1", 0),
     )
     group = Group(controllers=(toy.controller,), lease=lease)
     return Process(client, [group], env, settings), env

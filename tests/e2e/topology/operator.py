@@ -118,7 +118,7 @@ async def operator(who: Account, configured: Topology) -> AsyncIterator[Running]
     settings = Settings(reporter="trellis.dev/operator", instance="test", whole_process=False)
     stop = asyncio.Event()
     async with connected(access, clock, env.rng) as client:
-        controller = clustertopology(configured, client, clock)
+        controller = clustertopology(configured, clock)
         process = Process(client, [Group(controllers=(controller,))], env, settings)
         running = asyncio.create_task(process.run(stop))
         try:

@@ -24,8 +24,8 @@ from tests.e2e.topology.seen import (
     until_ready,
 )
 from tests.support.api import Request
+from tests.support.topologies import KEYS, configured
 from tests.support.waiting import eventually
-from tests.unit.topology.builders import KEYS, configured
 from trellis.api.config.types import Topology
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pytest
 from tests.e2e.topology.operator import operator
 from tests.e2e.topology.seen import MANAGED, OWN_PATH, TOPOLOGIES, until, until_gone, until_ready
 from tests.support.api import PATCHES, Answer, Api, Request
+from tests.support.topologies import configured
 from tests.support.waiting import eventually
-from tests.unit.topology.builders import configured
 from trellis.topology.guard import REFUSAL
 from trellis.topology.policy import guard
 

@@ -11,7 +11,6 @@ from trellis.api.conditions import Condition
 from trellis.api.core.autoscaler import HorizontalPodAutoscaler
 from trellis.api.core.event import Event
 from trellis.api.core.job import Job
-from trellis.api.core.lease import Lease
 from trellis.api.core.node import Node
 from trellis.api.core.pod import Container, Pod, PodSpec, Resources
 from trellis.api.core.priorityclass import PriorityClass
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KINDS: list[type[Object]] = [Pod, Node, Service, Job, HorizontalPodAutoscaler, ResourceClaim]
-KINDS += [ResourceClaimTemplate, Lease, Event, PriorityClass, ServiceAccount, Role, RoleBinding]
+KINDS += [ResourceClaimTemplate, Event, PriorityClass, ServiceAccount, Role, RoleBinding]
 
 POD: dict[str, Any] = {
     "apiVersion": "v1",

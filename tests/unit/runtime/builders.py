@@ -85,5 +85,5 @@ def a_snapshot(objects: Iterable[Any], version: int) -> Snapshot[Any]:
 
 def a_delta(version: int, *present: Any, gone: Sequence[Any] = ()) -> Delta[Any]:
     changes = [Change(NAMESPACE, one.metadata.name, one) for one in present]
-    changes += [Change(NAMESPACE, one.metadata.name, one, gone=True) for one in gone]
+    changes += [Change(NAMESPACE, one.metadata.name, None) for one in gone]
     return Delta(changes, str(version))

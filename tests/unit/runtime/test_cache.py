@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -19,8 +20,10 @@ from tests.unit.runtime.builders import (
     a_snapshot,
     key,
 )
+from trellis.api.meta import Resource
 from trellis.kube.events import Change, Delta
-from trellis.runtime.cache import Cache, as_number
+from trellis.kube.verbs import Selection
+from trellis.runtime.cache import Cache, Scope, as_number
 from trellis.runtime.index import Index
 
 if TYPE_CHECKING:
@@ -177,6 +180,31 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.parametrize(
+    ("cache", "label"),
+    [
+        pytest.param(Cache(BALLS, Ball), "balls.toys.dev", id="all of a kind"),
+        pytest.param(
+            Cache(BALLS, Ball, scope=Scope(namespace="here")),
+            "balls.toys.dev?here",
+            id="those of a namespace",
+        ),
+        pytest.param(
+            Cache(BALLS, Ball, scope=Scope(selection=Selection(labels="a=b", fields="c=d"))),
+            "balls.toys.dev?labelSelector=a=b?fieldSelector=c=d",
+            id="those that are selected",
+        ),
+        pytest.param(
+            Cache(Resource("others.dev", "v1", "Ball", "balls"), Ball),
+            "balls.others.dev",
+            id="those of another group",
+        ),
+    ],
+)
+def test_it_is_called_by_all_that_its_watch_differs_in(cache: Cache[Ball], label: str) -> None:
+    assert cache.label == label
+
+
 @given(STEPS)
 def test_whatever_happens_cache_indexes_and_listeners_agree(
     steps: list[tuple[str, str, str, str]],
@@ -197,7 +225,7 @@ def test_whatever_happens_cache_indexes_and_listeners_agree(
         if what == "list":
             cache.replace(a_snapshot([ball], number))
         else:
-            change = Change(NAMESPACE, name, ball, gone=what == "drop")
+            change = Change(NAMESPACE, name, None if what == "drop" else ball)
             cache.apply(Delta([change], str(number)))
     held = {ball.metadata.name: ball for ball in cache}
     assert {name: _seen(ball) for name, ball in told.items()} == {

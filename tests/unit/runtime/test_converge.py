@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +11,7 @@ from structlog.testing import capture_logs
 from tests.support import virtual
 from tests.support.memory_api import MemoryApi
 from tests.support.transport import failure
-from tests.support.virtual import VirtualClock, dice
 from tests.unit.runtime.builders import (
-    BALLS,
     BOXES,
     NAMESPACE,
     Ball,
@@ -24,19 +21,17 @@ from tests.unit.runtime.builders import (
     an_owner,
     key,
 )
+from tests.unit.runtime.playground import Playground
 from trellis.api.meta import encode
-from trellis.instruments.metrics import Meter
-from trellis.kube.client import Client
 from trellis.kube.errors import Ambiguous, Conflict, Unreachable
 from trellis.kube.status import refused
-from trellis.runtime.barrier import Barrier, CacheBehind
+from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.cache import Cache
 from trellis.runtime.converge import Children, Converger
 from trellis.runtime.converged import Converged, NameConflict
-from trellis.runtime.informer import Informer
 from trellis.runtime.parallel import in_parallel
 from trellis.runtime.plan import Draft, by_fields
-from trellis.runtime.writes import LeadershipLost, Writes
+from trellis.runtime.writes import LeadershipLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,23 +42,12 @@ BOX = a_box()
 COLLECTION = f"/apis/toys.dev/v1/namespaces/{NAMESPACE}/balls"
 
 
-@dataclass
-class Room:
-    """A cluster, a cache that follows it, and somebody who converges."""
-
-    api: MemoryApi = field(default_factory=MemoryApi)
-    meter: Meter = field(default_factory=Meter)
-    allowed: bool = True
+class Room(Playground):
+    """Somebody converges here."""
 
     async def open(self) -> Room:
-        client = Client(self.api, VirtualClock(), dice(1))
-        self.cache: Cache[Ball] = Cache(BALLS, Ball)
-        self.barrier = Barrier()
-        self.writes = Writes(client, self.barrier, self.meter, lambda: self.allowed)
+        await self.prepare()
         self.converger = Converger(self.writes)
-        informer = Informer(self.cache, client, self.meter)
-        self.feeding = asyncio.get_running_loop().create_task(informer.run())
-        await self.cache.until_synced()
         return self
 
     async def converge(self, *want: Ball) -> Converged:
@@ -160,7 +144,7 @@ async def test_nothing_is_decided_on_a_cache_that_lacks_the_last_write() -> None
     room = await Room().open()
     room.api.hold()
     await room.converge(*balls("a"))
-    with pytest.raises(CacheBehind, match="balls lack our last write"):
+    with pytest.raises(CacheBehind, match="lack our last write"):
         await room.converge(*balls("a"))
     await room.api.release()
     await virtual.settle()
@@ -319,7 +303,7 @@ async def test_every_write_is_counted() -> None:
     await room.converge(*balls("ab"))
     await room.converge(*balls("a", colour="blue"))
     counted = {
-        verb: room.meter.value("trellis_writes_total", resource="balls", verb=verb)
+        verb: room.meter.value("trellis_writes_total", resource="balls.toys.dev", verb=verb)
         for verb in ("create", "patch", "delete")
     }
     assert counted == {"create": 2.0, "patch": 1.0, "delete": 1.0}

@@ -40,10 +40,25 @@ async def test_the_cache_is_what_the_cluster_is() -> None:
     await asyncio.sleep(300)
     assert [ball.metadata.name for ball in informer.cache] == ["b", "c"]
     assert informer.cache.resource_version == api.version
-    assert meter.value("trellis_cache_objects", resource="balls") == 2.0
-    assert meter.value("trellis_cache_synced", resource="balls") == 1.0
-    assert meter.value("trellis_watch_lists_total", resource="balls") == 1.0
+    assert meter.value("trellis_cache_objects", resource="balls.toys.dev") == 2.0
+    assert meter.value("trellis_cache_synced", resource="balls.toys.dev") == 1.0
+    assert meter.value("trellis_watch_lists_total", resource="balls.toys.dev") == 1.0
     assert informer.silent_for() < 60
+    running.cancel()
+
+
+@virtual.virtual
+async def test_an_object_that_cannot_be_read_any_more_leaves_when_it_is_deleted() -> None:
+    api = MemoryApi()
+    await api.do("POST", BALL_PATH, {"metadata": {"name": "a"}, "spec": {"colour": "blue"}})
+    informer, meter = an_informer(api)
+    running = asyncio.create_task(informer.run())
+    await informer.cache.until_synced()
+    await api.do("PATCH", f"{BALL_PATH}/a", {"spec": {"colour": 5}})
+    await api.do("DELETE", f"{BALL_PATH}/a")
+    await asyncio.sleep(1)
+    assert list(informer.cache) == []
+    assert meter.value("trellis_watch_lists_total", resource="balls.toys.dev") == 1.0
     running.cancel()
 
 
@@ -76,5 +91,5 @@ async def test_a_long_trouble_is_one_warning_and_its_end_is_told() -> None:
     told = [line["event"] for line in logs if line["log_level"] != "debug"]
     assert told == ["watch troubled", "watch recovered"]
     assert informer.why_not_synced() is None
-    assert (meter.value("trellis_watch_troubles_total", resource="balls") or 0) > 10
+    assert (meter.value("trellis_watch_troubles_total", resource="balls.toys.dev") or 0) > 10
     running.cancel()

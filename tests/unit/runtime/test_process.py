@@ -12,23 +12,23 @@ import pytest
 from tests.support import virtual
 from tests.support.memory_api import MemoryApi
 from tests.support.virtual import VirtualClock
-from tests.unit.runtime.builders import Box, key
+from tests.unit.runtime.builders import NAMESPACE, Box, key
 from tests.unit.runtime.toys import BALL_PATH, BOX_PATH, Instance, Toys, put_box
 from trellis.api.meta import Resource
 from trellis.kube.errors import Ambiguous, Unreachable
+from trellis.kube.events import Change, Delta
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.controller import Controller
 from trellis.runtime.outcome import DONE
-from trellis.runtime.writes import LeadershipLost
+from trellis.runtime.process import Group
+from trellis.runtime.writes import VERBS, LeadershipLost
 
 if TYPE_CHECKING:
     from tests.unit.runtime.builders import Ball
     from trellis.api.meta import Key
-    from trellis.kube.events import Delta
     from trellis.kube.transport import Request
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
-    from trellis.runtime.process import Group
 
 CLOCK = VirtualClock()
 LEASE = "toys"
@@ -92,12 +92,39 @@ async def test_caches_are_full_before_anything_runs_and_readiness_says_what_is_m
     await asyncio.sleep(60)
     assert one.toys.runs == []
     assert one.process.readiness.why_not() == (
-        "caches: balls have not been read yet: https://there cannot be reached",
+        "caches: balls.toys.dev have not been read yet: https://there cannot be reached",
     )
     api.before = lambda _: None
     await asyncio.sleep(10)
     assert one.process.readiness.why_not() == ()
     assert api.names("balls") == ["box-0"]
+    await one.end()
+
+
+@virtual.virtual
+async def test_no_two_caches_share_a_series_even_where_they_watch_the_same() -> None:
+    one = Instance(MemoryApi())
+    second = Toys()
+    one.more.append(Group(controllers=(second.controller,)))
+    one.start()
+    await asyncio.sleep(5)
+    await put_box(one.api, "box", balls=2)
+    await asyncio.sleep(5)
+    second.balls.apply(Delta([Change(NAMESPACE, "box-0", None)], "1"))
+    counts = [
+        one.env.meter.value("trellis_cache_objects", resource=label)
+        for label in ("balls.toys.dev", "balls.toys.dev#2")
+    ]
+    assert counts == [2.0, 1.0]
+    await one.end()
+
+
+@virtual.virtual
+async def test_writes_of_every_kind_are_counted_from_zero() -> None:
+    one = Instance(MemoryApi()).start()
+    for resource in ("boxes.toys.dev", "balls.toys.dev"):
+        for verb in VERBS:
+            assert one.env.meter.value("trellis_writes_total", resource=resource, verb=verb) == 0
     await one.end()
 
 

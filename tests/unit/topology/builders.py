@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.support.topologies import KEYS, levels
 from trellis.api.conditions import Condition
-from trellis.api.config.types import Topology
+from trellis.api.core.definition import (
+    DefinedVersion,
+    Definition,
+    DefinitionSpec,
+    DefinitionStatus,
+)
 from trellis.api.grove.clustertopology import (
     MANAGED_NAME,
     BindingLevel,
@@ -15,42 +21,14 @@ from trellis.api.grove.clustertopology import (
     ClusterTopologyBindingSpec,
     ClusterTopologySpec,
     ClusterTopologyStatus,
-    TopologyLevel,
 )
 from trellis.api.meta import Metadata, OwnerReference
-from trellis.topology.definition import (
-    DefinedVersion,
-    Definition,
-    DefinitionSpec,
-    DefinitionStatus,
-)
 from trellis.topology.kai import KaiLevel, KaiTopology, KaiTopologySpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-KEYS = {
-    "region": "topology.kubernetes.io/region",
-    "zone": "topology.kubernetes.io/zone",
-    "datacenter": "example.com/datacenter",
-    "block": "example.com/block",
-    "rack": "topology.kubernetes.io/rack",
-    "host": "kubernetes.io/hostname",
-    "numa": "example.com/numa",
-}
 UID = "uid-topology"
-
-
-def a_level(domain: str, key: str = "") -> TopologyLevel:
-    return TopologyLevel(domain=domain, key=key or KEYS[domain])
-
-
-def levels(*domains: str) -> tuple[TopologyLevel, ...]:
-    return tuple(a_level(domain) for domain in domains)
-
-
-def configured(*domains: str, enabled: bool = True) -> Topology:
-    return Topology(enabled=enabled, levels=levels(*domains))
 
 
 def a_topology(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from tests.unit.topology.builders import KEYS
+from tests.support.topologies import KEYS
 from trellis.topology.admission import binding_handler, clustertopology_handler
 from trellis.webhooks.review import Review
 from trellis.webhooks.verdict import ALLOWED, Denied

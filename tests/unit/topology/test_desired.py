@@ -8,16 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.unit.topology.builders import (
-    a_definition,
-    a_kai_topology,
-    a_topology,
-    an_owner,
-    configured,
-    levels,
-)
+from tests.support.topologies import configured, levels
+from tests.unit.topology.builders import a_definition, a_kai_topology, a_topology, an_owner
+from trellis.api.core.definition import serves
 from trellis.api.meta import Time, encode
-from trellis.topology.definition import serves
 from trellis.topology.desired import managed, plan
 from trellis.topology.state import Kai, State
 
@@ -26,13 +20,19 @@ KEEP, DELETE, NOTHING = "keep", "delete", "nothing"
 
 
 def test_the_managed_topology_is_as_configured_and_in_order() -> None:
-    body = msgspec.json.decode(encode(managed(configured("host", "region", "rack"))))
+    made = managed(configured("host", "region", "rack"))
+    assert made is not None
+    body = msgspec.json.decode(encode(made))
     assert (body["apiVersion"], body["kind"]) == ("grove.io/v1alpha1", "ClusterTopology")
     assert body["metadata"] == {
         "name": "grove-topology",
         "labels": {"app.kubernetes.io/managed-by": "grove-operator"},
     }
     assert [level["domain"] for level in body["spec"]["levels"]] == ["region", "rack", "host"]
+
+
+def test_where_it_is_switched_off_there_is_to_be_none() -> None:
+    assert managed(configured("rack", enabled=False)) is None
 
 
 def decided(state: State) -> tuple[str, str, str]:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.topology.builders import KEYS, a_binding, a_level, a_topology, levels
+from tests.support.topologies import KEYS, a_level, levels
+from tests.unit.topology.builders import a_binding, a_topology
 from trellis.api.grove.clustertopology import BINDING_LEVELS_LIMIT, DOMAINS, BindingLevel
 from trellis.api.labels import HOSTNAME
 from trellis.topology.kai import for_kai, kai_topology

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.topologies import KEYS, configured
 from tests.support.virtual import run, virtual
-from tests.unit.topology.builders import KEYS, configured
 from tests.unit.topology.world import KAI, MANAGED, TOPOLOGIES, World, a_world, operator, settled
 from trellis.api.config.types import Topology
 from trellis.kube.errors import Failure, Forbidden, Invalid

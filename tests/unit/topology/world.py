@@ -139,7 +139,7 @@ async def operator(world: World, configured: Topology, seed: int = 1) -> AsyncIt
     """A process with the controller, for the length of a block; it has settled when that begins."""
     env = Env(clock=VirtualClock(), rng=dice(seed))
     client = Client(world.api, env.clock, env.rng)
-    controller = clustertopology(configured, client, env.clock)
+    controller = clustertopology(configured, env.clock)
     settings = Settings(reporter="trellis.dev/operator", instance="one", whole_process=False)
     process = Process(client, [Group(controllers=(controller,))], env, settings)
     stop = asyncio.Event()

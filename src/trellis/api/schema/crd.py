@@ -52,7 +52,7 @@ def definition(served: Served) -> dict[str, Any]:
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {
-            "name": f"{resource.plural}.{resource.group}",
+            "name": resource.full_name,
             "annotations": {RELEASE: __version__},
         },
         "spec": {

@@ -37,11 +37,6 @@ class Definition(Object, frozen=True, kw_only=True):
     status: DefinitionStatus = DefinitionStatus()
 
 
-def definition_name(resource: Resource) -> str:
-    """What the definition of a custom kind is called."""
-    return f"{resource.plural}.{resource.group}"
-
-
 def serves(definition: Definition | None, version: str) -> bool:
     if definition is None or definition.metadata.deleting:
         return False
