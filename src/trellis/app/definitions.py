@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from trellis import __version__
 from trellis.api.annotation import RELEASE
+from trellis.api.core.definition import Definition
 from trellis.api.schema.kinds import KINDS
 from trellis.instruments.logs import logger
 from trellis.kube.errors import KubeError, NotFound
-from trellis.topology.definition import Definition, definition_name
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -45,7 +45,7 @@ class Definitions:
 
     async def _look(self) -> str | None:
         for served in KINDS:
-            name = definition_name(served.type.resource)
+            name = served.type.resource.full_name
             try:
                 found = await self._found.get(name)
             except NotFound:

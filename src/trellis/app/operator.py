@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+import os
+import socket
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +15,12 @@ from trellis.api import durations
 from trellis.app.certificates import bundle_publisher, secret_store
 from trellis.app.definitions import Definitions
 from trellis.app.manifests.installation import WEBHOOKS
+from trellis.kube.inflight import Window
+from trellis.runtime.contact import Contact
 from trellis.runtime.election import LeaseName, Timing
 from trellis.runtime.health import Address, Health
 from trellis.runtime.process import Group, Process, Settings
+from trellis.runtime.stopping import unless
 from trellis.webhooks.certificates import Subject
 from trellis.webhooks.custodian import Custodian, StoredIdentity
 from trellis.webhooks.files import CertificateFiles
@@ -26,11 +31,12 @@ from trellis.webhooks.server import AdmissionServer, Listen
 from trellis.webhooks.tls import ServingCertificate
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Coroutine, Iterator, Sequence
     from typing import Any
 
-    from trellis.api.config.types import Server
+    from trellis.api.config.types import OperatorConfiguration, Server
     from trellis.app.wiring import Means, Part
+    from trellis.runtime.health import Readiness
     from trellis.webhooks.custodian import Store
     from trellis.webhooks.identity import IdentitySource
 
@@ -40,6 +46,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 class UnknownController(ValueError):
     """`--controllers` names something that does not exist."""
+
+
+class CannotListen(Exception):
+    """An address that was configured cannot be listened on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,12 @@ def chosen(names: Sequence[str], known: Sequence[Part]) -> Choice:
     return Choice(tuple(part for part in known if part.name in wanted), WEBHOOKS.name in wanted)
 
 
+def window(configuration: OperatorConfiguration) -> Window:
+    """How many requests may be under way at once."""
+    requests = configuration.trellis.requests
+    return Window(requests.initial_in_flight, requests.max_in_flight)
+
+
 class Operator:
     """To be run once. `instance` tells this process from all others."""
 
@@ -73,6 +89,7 @@ class Operator:
             path: handler for part in known for path, handler in part.handlers(means).items()
         }
         self._instance = instance
+        self._contact = Contact(means.client, means.server)
         self._definitions = Definitions(means.client, means.env.clock)
         self._metrics = Metrics(means.env.meter.registry, self._routes)
 
@@ -82,17 +99,32 @@ class Operator:
         process = Process(
             self._means.client, [self._group()], self._means.env, self._settings(server)
         )
-        metrics = self._means.configuration.server.metrics
         async with AsyncExitStack() as stack:
-            shown = Health(_address(metrics), process.readiness, self._means.env.meter)
-            await stack.enter_async_context(shown)
+            await self._show(process.readiness, stack)
+            if not await unless(stop, self._contact.make()):
+                return
             for work in self._background(server):
                 task = asyncio.create_task(work)
                 stack.callback(task.cancel)
             if server is not None:
-                await server.listener.start()
-                stack.push_async_callback(server.listener.stop)
+                await self._admit(server, stack)
             await process.run(stop)
+
+    async def _show(self, readiness: Readiness, stack: AsyncExitStack) -> None:
+        """Probes are answered from the first moment, so that readiness can say what is missing."""
+        listening = self._means.configuration.server
+        for name, where in (
+            ("healthProbes", listening.health_probes),
+            ("metrics", listening.metrics),
+        ):
+            shown = Health(_address(where), readiness, self._means.env.meter)
+            with _named(name, where):
+                await stack.enter_async_context(shown)
+
+    async def _admit(self, server: _Admission, stack: AsyncExitStack) -> None:
+        stack.push_async_callback(server.listener.stop)
+        with _named("webhooks", self._means.configuration.server.webhooks):
+            await server.listener.start()
 
     def _group(self) -> Group:
         controllers = tuple(part.controller(self._means) for part in self._choice.parts)
@@ -106,7 +138,7 @@ class Operator:
         return Group(controllers=controllers, lease=lease if leads else None)
 
     def _settings(self, server: _Admission | None) -> Settings:
-        checks = {"definitions": self._definitions.why_not}
+        checks = {"server": self._contact.why_not, "definitions": self._definitions.why_not}
         if server is not None:
             listener = server.listener
             checks["webhooks"] = lambda: listener.why_not_ready() or None
@@ -119,13 +151,12 @@ class Operator:
                 renew=_seconds(election.renew_deadline),
                 retry=_seconds(election.retry_period),
             ),
-            health=_address(self._means.configuration.server.health_probes),
             checks=checks,
         )
 
     def _background(self, server: _Admission | None) -> list[Coroutine[Any, Any, Any]]:
         """What goes on beside the controllers. None of it raises for what it finds."""
-        work: list[Coroutine[Any, Any, Any]] = [self._definitions.run()]
+        work: list[Coroutine[Any, Any, Any]] = [self._contact.keep(), self._definitions.run()]
         if self._provides_certificates:
             work.append(self._custodian().run(self._metrics))
         if server is not None:
@@ -179,6 +210,21 @@ def webhook_hosts(means: Means) -> tuple[str, ...]:
 
 def _address(server: Server) -> Address:
     return Address(server.bind_address or Address().host, server.port)
+
+
+@contextmanager
+def _named(name: str, where: Server) -> Iterator[None]:
+    """Says what of the configuration is in the way when it cannot be listened on."""
+    try:
+        yield
+    except OSError as error:
+        address = _address(where)
+        unknown = isinstance(error, socket.gaierror)
+        problem = error.strerror if unknown else os.strerror(error.errno or 0)
+        raise CannotListen(
+            f"server.{name}: cannot listen on {address.host}:{address.port}:"
+            f" {problem}; choose another port or address"
+        ) from None
 
 
 def _seconds(text: str) -> float:

@@ -28,6 +28,8 @@ class Means:
 
     configuration: OperatorConfiguration
     client: Client
+    server: str
+    """The address of the API server, to be named to people."""
     env: Env
     operator: Operator
 
@@ -50,9 +52,7 @@ def parts() -> tuple[Part, ...]:
     return (
         Part(
             component=CLUSTER_TOPOLOGY,
-            controller=lambda means: clustertopology(
-                means.configuration.topology, means.client, means.env.clock
-            ),
+            controller=lambda means: clustertopology(means.configuration.topology, means.env.clock),
             handlers=lambda means: {
                 "/webhooks/validate-clustertopology": clustertopology_handler(
                     means.operator.username

@@ -17,7 +17,7 @@ import typer
 import uvloop
 
 from trellis.api.config import InvalidConfiguration, Loaded, OperatorConfiguration, load
-from trellis.app.operator import Choice, Operator, UnknownController, chosen
+from trellis.app.operator import CannotListen, Choice, Operator, UnknownController, chosen, window
 from trellis.app.wiring import Means, parts
 from trellis.cli.failure import fail
 from trellis.instruments.clock import SystemClock
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 BAD_CONFIGURATION = 2
 _ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
 _DEFAULT_ACCOUNT = "grove-operator"
+
+# What ends the operator and says by itself what is to be done.
+_EXPLAINED = (
+    CannotListen,
+    KubeError,
+    LeadershipLost,
+    UnknownController,
+    guard.NoServiceAccount,
+)
 
 _log = logger(__name__)
 
@@ -78,7 +87,7 @@ def operator(
         )
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(loaded.configuration, choice, access, account))
-    except (KubeError, UnknownController, LeadershipLost, guard.NoServiceAccount) as error:
+    except _EXPLAINED as error:
         fail(str(error))
 
 
@@ -109,6 +118,12 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with connected(access, env.clock, env.rng) as client:
-        means = Means(configuration=configuration, client=client, env=env, operator=account)
+    async with connected(access, env.clock, env.rng, window(configuration)) as client:
+        means = Means(
+            configuration=configuration,
+            client=client,
+            server=access.server,
+            env=env,
+            operator=account,
+        )
         await Operator(means, choice, parts(), instance).run(stop)

@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
-import socket
-import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import pytest
 import yaml
 
+from tests.e2e.app.operators import Operator, Ports, a_configuration, free_ports, operator
 from tests.support.cluster import LAB, Cluster, cluster
+from tests.support.relay import Relay, relay
 from tests.support.waiting import eventually
 from trellis.app.manifests.__main__ import FOLDER
 from trellis.app.manifests.bundle import INSTALL
@@ -25,35 +21,12 @@ from trellis.app.manifests.installation import Installation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
 INSTALLATION = Installation()
 TOPOLOGY = "/apis/grove.io/v1alpha1/clustertopologies/grove-topology"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{INSTALLATION.namespace}/leases"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    process: asyncio.subprocess.Process
-    health: int
-    output: Path
-
-    async def why_not_ready(self) -> str:
-        try:
-            async with (
-                aiohttp.ClientSession() as session,
-                session.get(f"http://127.0.0.1:{self.health}/readyz") as answer,
-            ):
-                return "" if answer.status == 200 else await answer.text()
-        except aiohttp.ClientConnectionError:
-            assert self.process.returncode is None, self.output.read_text()
-            return "does not listen yet"
-
-    async def until_ready(self) -> None:
-        async def ready() -> bool:
-            return not await self.why_not_ready()
-
-        await eventually(ready, "the operator to be ready", patience=60)
 
 
 @pytest.fixture(scope="module")
@@ -66,21 +39,13 @@ async def installed(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
         yield found
 
 
-def free_ports(count: int) -> list[int]:
-    held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
-    return ports
-
-
-async def as_service_account(found: Cluster, folder: Path) -> Path:
-    """A kubeconfig of the shipped account, and of nobody else."""
+async def as_service_account(found: Cluster, folder: Path, server: str = "") -> Path:
+    """A kubeconfig of the shipped account, and of nobody else; by another way if it is given."""
     arguments = ("create", "token", INSTALLATION.name, "-n", INSTALLATION.namespace)
     config: dict[str, Any] = yaml.safe_load(found.kubeconfig.read_text())
     config["users"][0]["user"] = {"token": (await found.kubectl(*arguments)).strip()}
+    if server:
+        config["clusters"][0]["cluster"]["server"] = server
     config["contexts"][0]["context"]["namespace"] = INSTALLATION.namespace
     path = folder / "kubeconfig"
     path.write_text(yaml.safe_dump(config))
@@ -98,51 +63,36 @@ async def serve_on_loopback(found: Cluster, port: int) -> None:
     await found.api.do("PATCH", path, {"webhooks": entries}, patch="merge")
 
 
+# Each connection of a process that does not spin costs it some milliseconds.
+ATTEMPTS = 40
+CPU_SECONDS_EACH = 0.1
+SLACK_FILES = 8
+TOPOLOGY_AWARE = {
+    "enabled": True,
+    "levels": [
+        {"domain": "host", "key": "kubernetes.io/hostname"},
+        {"domain": "rack", "key": "topology.kubernetes.io/rack"},
+    ],
+}
+
+
 @asynccontextmanager
-async def operator(found: Cluster, folder: Path) -> AsyncIterator[Running]:
-    folder.mkdir()
-    webhooks, health, metrics = free_ports(3)
-    configuration = {
-        "apiVersion": "operator.config.grove.io/v1alpha1",
-        "kind": "OperatorConfiguration",
-        "leaderElection": {"enabled": True},
-        "clusterTopology": {
-            "enabled": True,
-            "levels": [
-                {"domain": "host", "key": "kubernetes.io/hostname"},
-                {"domain": "rack", "key": "topology.kubernetes.io/rack"},
-            ],
-        },
-        "server": {
-            "webhooks": {"bindAddress": "127.0.0.1", "port": webhooks},
-            "healthProbes": {"bindAddress": "127.0.0.1", "port": health},
-            "metrics": {"bindAddress": "127.0.0.1", "port": metrics},
-        },
-    }
-    (folder / "config.yaml").write_text(yaml.safe_dump(configuration))
+async def shipped(found: Cluster, folder: Path) -> AsyncIterator[Operator]:
+    """An operator that is ready, as the shipped account."""
+    ports = free_ports()
+    sections = {"leaderElection": {"enabled": True}, "clusterTopology": TOPOLOGY_AWARE}
+    config = a_configuration(folder, ports, **sections)
     kubeconfig = await as_service_account(found, folder)
-    await serve_on_loopback(found, webhooks)
-    with (folder / "output").open("w") as output:
-        process = await asyncio.create_subprocess_exec(
-            Path(sys.executable).with_name("trellis"),
-            *("operator", "--config", str(folder / "config.yaml")),
-            *("--kubeconfig", str(kubeconfig)),
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        yield Running(process, health, folder / "output")
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+    await serve_on_loopback(found, ports.webhooks)
+    async with operator(folder, "--config", config, "--kubeconfig", kubeconfig) as one:
+        await one.until_ready(ports)
+        yield one
 
 
 async def test_it_works_with_the_rights_it_is_shipped_with_and_leaves_in_order(
     installed: Cluster, tmp_path: Path
 ) -> None:
-    async with operator(installed, tmp_path / "a") as running:
-        await running.until_ready()
+    async with shipped(installed, tmp_path) as running:
 
         async def conditions() -> dict[str, str]:
             if not await installed.api.exists(TOPOLOGY):
@@ -160,9 +110,10 @@ async def test_it_works_with_the_rights_it_is_shipped_with_and_leaves_in_order(
         await eventually(settled, "grove-topology to be ready", patience=60)
         levels = (await installed.api.do("GET", TOPOLOGY))["spec"]["levels"]
         assert [level["domain"] for level in levels] == ["rack", "host"]
-        running.process.send_signal(signal.SIGTERM)
-        assert await running.process.wait() == 0
-    lines = [json.loads(line) for line in running.output.read_text().splitlines()]
+        running.send(signal.SIGTERM)
+        ended = await running.ended()
+    assert ended.code == 0
+    lines = [json.loads(line) for line in ended.lines]
     assert not [line for line in lines if "403" in json.dumps(line)], "a right is missing"
     lease = await installed.api.do("GET", f"{LEASES}/grove-operator-leader-election")
     assert not lease["spec"].get("holderIdentity")
@@ -171,8 +122,7 @@ async def test_it_works_with_the_rights_it_is_shipped_with_and_leaves_in_order(
 async def test_others_are_refused_and_told_what_is_wrong(
     installed: Cluster, tmp_path: Path
 ) -> None:
-    async with operator(installed, tmp_path / "b") as running:
-        await running.until_ready()
+    async with shipped(installed, tmp_path):
         levels = [{"domain": "rack", "key": f"{'a' * 40}.{'b' * 10}/-"}]
         topology = {
             "apiVersion": "grove.io/v1alpha1",
@@ -188,3 +138,41 @@ async def test_others_are_refused_and_told_what_is_wrong(
             check=False,
         )
         assert "is kept by the operator" in told
+
+
+async def test_a_server_that_goes_away_is_waited_for_without_spinning_or_leaking(
+    installed: Cluster, tmp_path: Path
+) -> None:
+    ports = free_ports()
+    config = a_configuration(tmp_path, ports, clusterTopology=TOPOLOGY_AWARE)
+    arguments = ("--config", config, "--controllers", "clustertopology")
+    async with relay(installed.api.server) as way:
+        kubeconfig = await as_service_account(installed, tmp_path, way.url)
+        async with operator(tmp_path, *arguments, "--kubeconfig", kubeconfig) as one:
+            await one.until_ready(ports)
+            for garbage in (False, True):
+                way.garbage = garbage
+                await way.shut()
+                if garbage:
+                    await way.open()
+                await until_cut_off(one, ports, way)
+            before, files, cpu = way.connections, one.open_files(), one.cpu()
+
+            async def tried() -> bool:
+                return way.connections >= before + ATTEMPTS
+
+            await eventually(tried, "more attempts", patience=60)
+            assert one.open_files() <= files + SLACK_FILES
+            assert one.cpu() - cpu < ATTEMPTS * CPU_SECONDS_EACH
+            way.garbage = False
+            await one.until_ready(ports)
+            one.send(signal.SIGTERM)
+            assert (await one.ended()).code == 0
+
+
+async def until_cut_off(one: Operator, ports: Ports, way: Relay) -> None:
+    async def told() -> bool:
+        why = await one.why_not_ready(ports)
+        return f"not ready: server: {way.url} cannot be reached: " in why
+
+    await eventually(told, "readiness to say that the server is away", patience=60)

@@ -6,8 +6,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from tests.support.yamls import documents
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.app.manifests.__main__ import FOLDER
 from trellis.app.manifests.declarations import Component, Rule, Webhook, WebhookKind
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOLDER",
-    "LOADER",
     "a_component",
     "a_webhook",
     "containers",
@@ -28,9 +26,6 @@ __all__ = [
     "one",
     "pod_spec",
 ]
-
-# The one in C where there is one: the definitions are long.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def a_webhook(kind: WebhookKind = WebhookKind.VALIDATING, **changes: Any) -> Webhook:
@@ -51,7 +46,7 @@ def a_component(name: str = "sets", **changes: Any) -> Component:
 @cache
 def installed() -> tuple[Manifest, ...]:
     """Every object of `install.yaml`, as anybody would read the file."""
-    return tuple(yaml.load_all((FOLDER / "install.yaml").read_text(), Loader=LOADER))
+    return documents((FOLDER / "install.yaml").read_text())
 
 
 def of_kind(*kinds: str) -> Iterator[Manifest]:

@@ -11,7 +11,8 @@ import pytest
 import yaml
 from yaml.events import AliasEvent
 
-from tests.unit.app.builders import FOLDER, LOADER, containers, installed, of_kind, one
+from tests.support.yamls import LOADER
+from tests.unit.app.builders import FOLDER, containers, installed, of_kind, one
 from trellis.api.schema.crd import definition
 from trellis.api.schema.kinds import KINDS
 from trellis.app.manifests.__main__ import components, main

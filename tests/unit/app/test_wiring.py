@@ -7,11 +7,13 @@ import pytest
 
 from tests.support.transport import MemoryTransport
 from trellis.api.config import OperatorConfiguration
+from trellis.api.config.types import Requests, Trellis
 from trellis.app.definitions import outdated
-from trellis.app.operator import UnknownController, chosen, webhook_hosts
+from trellis.app.operator import UnknownController, chosen, webhook_hosts, window
 from trellis.app.wiring import Means, parts
 from trellis.instruments.clock import SystemClock
 from trellis.kube.client import Client
+from trellis.kube.inflight import Gate, Verdict
 from trellis.runtime.env import Env
 from trellis.topology.guard import Operator
 
@@ -22,6 +24,7 @@ def means() -> Means:
     return Means(
         configuration=OperatorConfiguration(),
         client=Client(MemoryTransport(), clock, rng),
+        server="https://there",
         env=Env(clock=clock, rng=rng),
         operator=Operator(namespace="grove-system", service_account="grove-operator"),
     )
@@ -55,6 +58,15 @@ def test_only_what_was_chosen_runs(
 def test_an_unknown_controller_is_named_with_those_there_are() -> None:
     with pytest.raises(UnknownController, match="'pods' is not known; choose from clustertopology"):
         chosen(["pods"], parts())
+
+
+def test_as_many_requests_are_under_way_at_once_as_the_configuration_says() -> None:
+    few = Trellis(requests=Requests(initial_in_flight=2, max_in_flight=3))
+    gate = Gate(window(OperatorConfiguration(trellis=few)))
+    assert gate.window.limit == 2
+    for number in range(1, 50):
+        gate.window.learn(Verdict.QUICK, ticket=number, newest=number, full=True)
+    assert gate.window.limit == 3
 
 
 def test_the_certificate_is_for_the_service_and_for_loopback(means: Means) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
+from tests.support.yamls import documents
 from trellis import __version__
 from trellis.cli.main import app
 
@@ -21,8 +21,8 @@ def test_the_version_is_printed() -> None:
 def test_the_crds_are_printed_as_they_are_shipped() -> None:
     result = CliRunner().invoke(app, ["crds"])
     assert result.exit_code == 0
-    printed = list(yaml.safe_load_all(result.stdout))
-    shipped = [yaml.safe_load(file.read_text()) for file in CRDS.glob("*.yaml")]
+    printed = documents(result.stdout)
+    shipped = [crd for file in CRDS.glob("*.yaml") for crd in documents(file.read_text())]
     by_name = {crd["metadata"]["name"]: crd for crd in shipped}
     assert {crd["metadata"]["name"]: crd for crd in printed} == by_name
 

@@ -30,7 +30,7 @@ def foundation(
             group="apiextensions.k8s.io",
             resources=("customresourcedefinitions",),
             verbs=("get",),
-            names=tuple(f"{one.type.resource.plural}.{one.type.resource.group}" for one in KINDS),
+            names=tuple(one.type.resource.full_name for one in KINDS),
         ),
         *_bundles(webhooks),
     )
