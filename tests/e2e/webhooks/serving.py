@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from prometheus_client import CollectorRegistry
 
-from tests.unit.webhooks.builders import a_body
+from tests.support.reviews import a_body
 from trellis.instruments.clock import SystemClock
 from trellis.webhooks.certificates import Authority, Subject
 from trellis.webhooks.identity import Identity

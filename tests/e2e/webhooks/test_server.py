@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
-import threading
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -25,8 +24,8 @@ from tests.e2e.webhooks.serving import (
     serving,
     trusting,
 )
+from tests.support.reviews import UID, Gate, a_body, a_thing
 from tests.support.waiting import eventually
-from tests.unit.webhooks.builders import UID, a_body, a_thing
 from trellis.instruments.clock import SystemClock
 from trellis.webhooks.certificates import Authority
 from trellis.webhooks.identity import Identity
@@ -42,28 +41,6 @@ if TYPE_CHECKING:
 AUTHORITY = Authority.create("first", SystemClock().now())
 SUCCESSOR = Authority.create("second", SystemClock().now())
 MIB = 1 << 20
-
-
-class Gate:
-    """A handler that holds its review until it is opened."""
-
-    def __init__(self) -> None:
-        self.entered = 0
-        self._open = threading.Event()
-
-    def __call__(self, _: Review) -> Verdict:
-        self.entered += 1
-        self._open.wait()
-        return ALLOWED
-
-    def open(self) -> None:
-        self._open.set()
-
-    async def holding(self, count: int) -> None:
-        async def held() -> bool:
-            return self.entered >= count
-
-        await eventually(held, f"{count} reviews to be held")
 
 
 def allow(_: Review) -> Verdict:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reviews, certificates and a clock for tests of the webhooks."""
+"""Certificates, their stores and a clock for tests of the webhooks."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trellis.webhooks.certificates import Authority, Pair, Subject
 from trellis.webhooks.custodian import Published, Stored
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
 class StandingClock:
@@ -33,44 +31,6 @@ class StandingClock:
     async def sleep(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
         await asyncio.sleep(0)
-
-
-def a_thing(**fields: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "example.com/v1",
-        "kind": "Thing",
-        "metadata": {"name": "one", "namespace": "team"},
-        "spec": {"size": 1, **fields},
-    }
-
-
-def a_request(operation: str = "CREATE", **changes: Any) -> dict[str, Any]:
-    """The request of a review; a change to None leaves the field out."""
-    request = {
-        "uid": UID,
-        "kind": {"group": "example.com", "version": "v1", "kind": "Thing"},
-        "resource": {"group": "example.com", "version": "v1", "resource": "things"},
-        "name": "one",
-        "namespace": "team",
-        "operation": operation,
-        "userInfo": {"username": "ann", "groups": ["people"]},
-        "object": None if operation == "DELETE" else a_thing(),
-        "oldObject": a_thing() if operation in {"UPDATE", "DELETE"} else None,
-        "dryRun": False,
-        **changes,
-    }
-    return {key: value for key, value in request.items() if value is not None}
-
-
-def a_body(operation: str = "CREATE", **changes: Any) -> bytes:
-    return an_envelope(request=a_request(operation, **changes))
-
-
-def an_envelope(**changes: Any) -> bytes:
-    envelope = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", **changes}
-    return json.dumps(
-        {key: envelope[key] for key in envelope if envelope[key] is not None}
-    ).encode()
 
 
 def a_leaf(

@@ -4,7 +4,6 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,7 +11,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from tests.unit.webhooks.builders import UID, StandingClock, a_body, a_thing
+from tests.support.reviews import UID, Gate, a_body, a_thing
+from tests.unit.webhooks.builders import StandingClock
 from trellis.api import strictjson
 from trellis.webhooks.intake import Answer, Intake, Limits
 from trellis.webhooks.metrics import Metrics
@@ -203,26 +203,6 @@ async def test_one_that_failed_costs_the_next_one_nothing() -> None:
     async with desk(explode, workers=1, in_flight=1) as at:
         for _ in range(3):
             assert (await at.ask()).status == 500
-
-
-class Gate:
-    """A handler that holds its review until it is opened."""
-
-    def __init__(self) -> None:
-        self.entered = 0
-        self._open = Event()
-
-    def __call__(self, _: Review) -> Verdict:
-        self.entered += 1
-        self._open.wait()
-        return ALLOWED
-
-    def open(self) -> None:
-        self._open.set()
-
-    async def holding(self, count: int) -> None:
-        while self.entered < count:
-            await asyncio.sleep(0)
 
 
 async def test_handlers_that_are_late_are_internal_errors_with_their_uid() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.webhooks.builders import UID, a_body, a_request, a_thing, an_envelope
+from tests.support.reviews import UID, a_body, a_request, a_thing, an_envelope
 from trellis.webhooks.refusals import InvalidJson, NotAReview, Refused
 from trellis.webhooks.review import Operation, Review, Unfit, User, decode, encode, respond
 from trellis.webhooks.verdict import ALLOWED, Allowed, Cause, Denied, Verdict, invalid

@@ -307,7 +307,7 @@ def policies(draw: st.DrawFn) -> Policy:
     )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60, derandomize=True)
 @given(policies())
 def test_waking_only_when_told_there_is_always_a_leaf_that_is_trusted(policy: Policy) -> None:
     rotated(policy, 5 * policy.authority_life)
@@ -373,5 +373,7 @@ class Rotation(RuleBasedStateMachine):
             assert len(valid) <= 2
 
 
-Rotation.TestCase.settings = settings(deadline=None, max_examples=100, stateful_step_count=30)
+Rotation.TestCase.settings = settings(
+    deadline=None, max_examples=60, stateful_step_count=30, derandomize=True
+)
 TestRotation = Rotation.TestCase
