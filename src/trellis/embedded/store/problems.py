@@ -28,6 +28,13 @@ class Stale(Exception):
         self.found = found
 
 
+class TooLarge(Exception):
+    """The object is larger than any that a real cluster could store."""
+
+    def __init__(self, key: str, size: int, most: int) -> None:
+        super().__init__(f"{key} has {size} bytes, and no object may have more than {most}")
+
+
 class TooOld(Exception):
     """What happened after `asked` is no longer remembered; after `oldest` it is."""
 

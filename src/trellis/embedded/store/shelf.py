@@ -10,7 +10,7 @@ from trellis.embedded.store.changes import Change, Event, Resource, Telling
 from trellis.embedded.store.entries import restored
 from trellis.embedded.store.hub import Hub
 from trellis.embedded.store.interest import EVERYTHING, Interest
-from trellis.embedded.store.problems import AlreadyThere, Stale
+from trellis.embedded.store.problems import AlreadyThere, Stale, TooLarge
 from trellis.embedded.store.records import Object, Record, key_of, record_of, shared
 from trellis.embedded.store.subscription import Beginning, Ending, Room, Subscription
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from trellis.embedded.store.history import Trail
     from trellis.embedded.store.store import Store
 
+# What etcd takes at most.
+LARGEST: Final = 1_572_864
 ABSENT: Final = 0
 """The version to expect of an object that is to be created."""
 
@@ -62,6 +64,8 @@ class Shelf:
             raise Stale(key_of(metadata.get("namespace") or "", metadata["name"]), expected, old)
         version = self._store.version + 1
         record = record_of(obj, version, fields, old.created_version if old else version)
+        if len(record.data) > LARGEST:
+            raise TooLarge(record.key, len(record.data), LARGEST)
         self._commit(Change(self.resource, old, record))
         return record
 

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slices of a driver's pool of devices."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from trellis.embedded.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+)
+from trellis.embedded.natives.dra.parts import (
+    EFFECTS,
+    distinct,
+    validate_driver,
+    validate_pool,
+    validate_qualified,
+)
+from trellis.embedded.natives.goforms import printed
+from trellis.embedded.natives.metadata import immutable
+from trellis.embedded.natives.selectors import validate_node_selector
+from trellis.embedded.natives.strategy import Native
+from trellis.embedded.natives.syntax import check, dns_label, dns_subdomain, label_key, label_value
+
+if TYPE_CHECKING:
+    from trellis.embedded.asking import Object
+    from trellis.embedded.served import Circumstances
+
+_MOST_DEVICES = 128
+_MOST_WITH_TAINTS = 64
+_MOST_TAINTS = 16
+_MOST_VALUES = 32
+_LONGEST_VALUE = 64
+_WHERE = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_EMPTY_SELECTOR: tuple[str, Any] = ("nodeSelector", {})
+_SINGLES = ("int", "bool", "string", "version")
+_LISTS = ("ints", "bools", "strings", "versions")
+_SEMVER = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
+    re.ASCII,
+)
+
+
+class ResourceSlices(Native):
+    def prepare_create(self, new: Object, about: Circumstances) -> None:
+        super().prepare_create(new, about)
+        _date_taints(new, about.now)
+
+    def prepare_update(self, new: Object, old: Object, about: Circumstances) -> None:
+        _date_taints(new, about.now)
+        super().prepare_update(new, old, about)
+
+    def check(self, new: Object) -> list[FieldError]:
+        spec = new.get("spec") or {}
+        errors = validate_driver(spec.get("driver") or "", "spec.driver")
+        errors += _pool(spec.get("pool") or {}, "spec.pool")
+        errors += _where(spec)
+        return errors + _devices(spec)
+
+    def check_update(self, new: Object, old: Object) -> list[FieldError]:
+        errors = self.check(new)
+        fresh, stored = new["spec"], old["spec"]
+        pools = fresh.get("pool") or {}, stored.get("pool") or {}
+        errors += immutable("spec.pool.name", pools[0].get("name"), pools[1].get("name"))
+        for name in ("driver", "nodeName"):
+            errors += immutable(f"spec.{name}", fresh.get(name), stored.get(name))
+        return errors
+
+    def warnings(self, new: Object, old: Object | None) -> list[str]:  # noqa: ARG002
+        driver = (new.get("spec") or {}).get("driver") or ""
+        if driver == driver.lower():
+            return []
+        said = f'driver names should be lowercase; "{driver}" contains uppercase characters'
+        return [f"spec.driver: {said}"]
+
+
+def _date_taints(new: Object, now: str) -> None:
+    for device in (new.get("spec") or {}).get("devices") or ():
+        for taint in device.get("taints") or ():
+            if taint.get("timeAdded") is None:
+                taint["timeAdded"] = now
+
+
+def _pool(pool: dict[str, Any], path: str) -> list[FieldError]:
+    errors = validate_pool(pool.get("name") or "", f"{path}.name")
+    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
+    if count <= 0:
+        errors.append(invalid(f"{path}.resourceSliceCount", count, "must be greater than zero"))
+    if generation < 0:
+        detail = "must be greater than or equal to zero"
+        errors.append(invalid(f"{path}.generation", generation, detail))
+    return errors
+
+
+def _where(spec: dict[str, Any]) -> list[FieldError]:
+    """For one node, for some, for all, or as each device says."""
+    errors = _nodes(spec)
+    for name in ("allNodes", "perDeviceNodeSelection"):
+        if spec.get(name) is False:
+            detail = "must be either unset or set to true"
+            errors.append(invalid(f"spec.{name}", False, detail))
+    given = [name for name in _WHERE if spec.get(name) or (name, spec.get(name)) == _EMPTY_SELECTOR]
+    listed = ", ".join(f"`{name}`" for name in _WHERE)
+    said = f"exactly one of {listed} is required"
+    if not given:
+        errors.append(required("spec", said))
+    elif len(given) > 1:
+        both = ", ".join(f"`{name}`" for name in given)
+        detail = f"{said}, but multiple fields are set"
+        errors.append(invalid("spec", f"{{{both}}}", detail))
+    return errors
+
+
+def _nodes(spec: dict[str, Any]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    node, selector = spec.get("nodeName"), spec.get("nodeSelector")
+    if node:
+        errors += check(dns_subdomain, "spec.nodeName", node)
+    elif node is not None:
+        detail = "must be either unset or set to a non-empty string"
+        errors.append(invalid("spec.nodeName", node, detail))
+    if selector is not None:
+        errors += validate_node_selector(selector, "spec.nodeSelector")
+        terms = selector.get("nodeSelectorTerms") or []
+        if len(terms) != 1:
+            at = "spec.nodeSelector.nodeSelectorTerms"
+            shown = printed("[]core.NodeSelectorTerm", terms)
+            errors.append(invalid(at, shown, "must have exactly one node selector term"))
+    return errors
+
+
+def _devices(spec: dict[str, Any]) -> list[FieldError]:
+    devices, at = spec.get("devices") or [], "spec.devices"
+    advanced = any(_is_advanced(device) for device in devices)
+    most = _MOST_WITH_TAINTS if advanced else _MOST_DEVICES
+    if len(devices) > most:
+        return [too_many(at, len(devices), most)]
+    errors: list[FieldError] = []
+    own = bool(spec.get("perDeviceNodeSelection"))
+    for position, device in enumerate(devices):
+        errors += _device(device, f"{at}[{position}]", own=own)
+    return errors + distinct(devices, [device.get("name") or "" for device in devices], at)
+
+
+def _is_advanced(device: dict[str, Any]) -> bool:
+    attributes = (device.get("attributes") or {}).values()
+    return bool(
+        device.get("taints")
+        or device.get("consumesCounters")
+        or any(attribute.get(name) is not None for attribute in attributes for name in _LISTS)
+    )
+
+
+def _device(device: dict[str, Any], path: str, *, own: bool) -> list[FieldError]:
+    errors = check(dns_label, f"{path}.name", device.get("name") or "")
+    attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
+    count = len(attributes) + len(capacity)
+    if count > _MOST_VALUES:
+        detail = f"the total number of attributes and capacities must not exceed {_MOST_VALUES}"
+        errors.append(invalid(path, count, detail))
+    for name, attribute in attributes.items():
+        errors += validate_qualified(name, f"{path}.attributes")
+        errors += _attribute(attribute, f"{path}.attributes[{name}]")
+    for name, amount in capacity.items():
+        errors += validate_qualified(name, f"{path}.capacity")
+        if amount.get("requestPolicy") is not None and not device.get("allowMultipleAllocations"):
+            detail = "allowMultipleAllocations must be true"
+            errors.append(forbidden(f"{path}.capacity[{name}].requestPolicy", detail))
+    taints = device.get("taints") or []
+    if len(taints) > _MOST_TAINTS:
+        errors.append(too_many(f"{path}.taints", len(taints), _MOST_TAINTS))
+    for position, taint in enumerate(taints[:_MOST_TAINTS]):
+        errors += _taint(taint, f"{path}.taints[{position}]")
+    return errors + _own_place(device, path, own=own)
+
+
+def _own_place(device: dict[str, Any], path: str, *, own: bool) -> list[FieldError]:
+    """A device says where it is if, and only if, its slice leaves that to devices."""
+    named = any(device.get(name) is not None for name in _WHERE[:3])
+    if named and not own:
+        detail = (
+            "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
+            "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+        )
+        return [invalid(path, None, detail)]
+    if own and not named:
+        detail = (
+            "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
+            "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+        )
+        return [required(path, detail)]
+    return []
+
+
+def _attribute(attribute: dict[str, Any], path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if (text := attribute.get("string")) is not None and len(text.encode()) > _LONGEST_VALUE:
+        errors.append(too_long(f"{path}.string", _LONGEST_VALUE))
+    if (version := attribute.get("version")) is not None:
+        if not _SEMVER.fullmatch(version):
+            detail = "must be a string compatible with semver.org spec 2.0.0"
+            errors.append(invalid(f"{path}.version", version, detail))
+        if len(version.encode()) > _LONGEST_VALUE:
+            errors.append(too_long(f"{path}.version", _LONGEST_VALUE))
+    given = [name for name in (*_SINGLES, *_LISTS) if attribute.get(name) is not None]
+    if len(given) != 1:
+        shown: Any = printed("resource.DeviceAttribute", attribute) if given else ""
+        errors.append(invalid(path, shown, "exactly one value must be specified"))
+    return errors
+
+
+def _taint(taint: dict[str, Any], path: str) -> list[FieldError]:
+    errors = check(label_key, f"{path}.key", taint.get("key") or "")
+    if value := taint.get("value"):
+        errors += check(label_value, f"{path}.value", value)
+    effect, at = taint.get("effect") or "", f"{path}.effect"
+    if effect not in EFFECTS:
+        errors.append(not_supported(at, effect, EFFECTS) if effect else required(at))
+    return errors
