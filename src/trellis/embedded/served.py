@@ -37,6 +37,10 @@ class Strategy(Protocol):
     `validate_*`, validating admission, store. `subresource` is in the circumstances.
     """
 
+    @property
+    def deprecation(self) -> str:
+        """What every answer of this version warns of, if it is deprecated."""
+
     def default(self, new: Object) -> None: ...
 
     def prepare_create(self, new: Object, about: Circumstances) -> None: ...
