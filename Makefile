@@ -55,6 +55,12 @@ bench: install ## measurements, as ratios within one run (needs `make lab`)
 
 gen: install ## refresh everything generated; the schemas come from the lab's API server (needs `make lab`)
 	$(BIN)/python -m trellis.lab.schemas
+	$(BIN)/python -m trellis.lab.resources
+	$(BIN)/python -m trellis.lab.openapi
+	$(BIN)/python -m trellis.lab.roles
+	$(BIN)/python -m trellis.lab.protobuf
+	$(BIN)/python -m trellis.embedded.schema.harvest "$$(go env GOMODCACHE)"
+	cd lab && CGO_ENABLED=0 GOFLAGS=-mod=mod go run ./goforms > ../src/trellis/embedded/natives/goforms.json
 	$(BIN)/python -m trellis.api.schema.generate
 	$(BIN)/python -m trellis.app.manifests
 

@@ -61,11 +61,12 @@ async def _delete_once(world: World, call: Call, wanted: Deletion) -> Deleted:
     if record is None:
         raise refusals.not_found(served.group, served.plural, call.name)
     old = world.object(served, record)
-    if served.manners.orphans_by_default and not options.propagation and options.orphan is None:
-        tell(call, [_ORPHANS.format(served.plural)])
+    _warn(call, options)
+    begin = _BEGINNINGS.get((served.group, served.plural))
+    if begin is _namespace:
+        _preconditions_of_namespace(call, options, old)
     _preconditions(call, options, old)
     new = copied(old)
-    begin = _BEGINNINGS.get((served.group, served.plural))
     if begin and begin(world, new):
         await _admit(world, call, wanted, old)
         _finalizers(call, options, new)
@@ -82,6 +83,12 @@ async def _delete_once(world: World, call: Call, wanted: Deletion) -> Deleted:
     if step == "no" and not held:
         return _removed(world, call, record, old, options)
     return await _marked(world, call, wanted, record, new)
+
+
+def _warn(call: Call, options: DeleteOptions) -> None:
+    said = options.propagation or options.orphan is not None
+    if call.served.manners.orphans_by_default and not said:
+        tell(call, [_ORPHANS.format(call.served.plural)])
 
 
 async def _marked(
@@ -180,6 +187,21 @@ def _preconditions(call: Call, options: DeleteOptions, old: Object) -> None:
             f"the ResourceVersion in record ({found}). The object might have been modified"
         )
         raise refusals.conflict(served.group, served.kind, call.name, why)
+
+
+def _preconditions_of_namespace(call: Call, options: DeleteOptions, old: Object) -> None:
+    """A kind of its own in the real server too, down to its words."""
+    found = old["metadata"]
+    for said, wanted, name in (
+        ("UID", options.uid, "uid"),
+        ("ResourceVersion", options.resource_version, "resourceVersion"),
+    ):
+        if wanted is not None and wanted != found[name]:
+            why = (
+                f"Precondition failed: {said} in precondition: {wanted}, "
+                f"{said} in object meta: {found[name]}"
+            )
+            raise refusals.conflict("", "namespaces", call.name, why)
 
 
 def _graceful(world: World, call: Call, options: DeleteOptions, new: Object) -> str:
