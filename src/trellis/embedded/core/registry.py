@@ -95,8 +95,20 @@ class Registry:
         return shown
 
     def fields_of(self, served: Served, stored: Object) -> dict[str, str]:
-        """The values of the fields that objects of that resource can be selected by."""
-        return {name: value(stored) for name, value in self.selectors(served).items()}
+        """The values of the fields that objects of that resource can be selected by.
+
+        What is kept once and served by two groups can be selected by the names of both.
+        """
+        found = {name: value(stored) for name, value in self.selectors(served).items()}
+        for other in self._twins(served):
+            shown = converted(stored, other.api_version)
+            found.update((name, value(shown)) for name, value in self.selectors(other).items())
+        return found
+
+    def _twins(self, served: Served) -> list[Served]:
+        keys = [key for key, kept in _SHARED_STORAGE.items() if kept == self.stored_as(served)]
+        groups = {group for key in keys for group in (key, _SHARED_STORAGE[key])}
+        return [each for key in sorted(groups) for each in self.versions(*key)]
 
     def __iter__(self) -> Iterator[Served]:
         yield from self.natives.values()

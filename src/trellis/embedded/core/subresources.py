@@ -25,15 +25,25 @@ _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io
 
 
 async def log(world: World, call: Call, _bodies: Bodies, _present: Presenter) -> Answer:
-    """Simulated containers print nothing."""
-    if world.shelf(call.served).get(call.namespace, call.name) is None:
-        raise refusals.not_found(call.served.group, call.served.plural, call.name)
+    """Simulated containers print nothing; of a pod that has no node yet there is nothing to read."""
+    if not _node_of(world, call):
+        return Answer(204, b"")
     return Answer(200, b"", (("Content-Type", "text/plain"),))
 
 
-async def not_simulated(_world: World, call: Call, _bodies: Bodies, _present: Presenter) -> Answer:
+async def not_simulated(world: World, call: Call, _bodies: Bodies, _present: Presenter) -> Answer:
+    if call.served.plural == "pods" and not _node_of(world, call):
+        why = f"pod {call.name} does not have a host assigned"
+        raise refusals.Refusal(400, "BadRequest", why)
     why = f"{call.subresource} needs a container that runs; this cluster simulates its nodes"
     raise refusals.Refusal(501, "NotImplemented", why)
+
+
+def _node_of(world: World, call: Call) -> str:
+    pod = world.shelf(call.served).get(call.namespace, call.name)
+    if pod is None:
+        raise refusals.not_found(call.served.group, call.served.plural, call.name)
+    return pod.field("spec.nodeName")
 
 
 SUBRESOURCES: dict[tuple[str, str, str], Handler] = {

@@ -101,6 +101,11 @@ async def test_an_event_written_to_either_group_is_read_from_both() -> None:
     await admin.do("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event)
     old = await admin.do("GET", "/api/v1/namespaces/default/events/a")
     assert (old["message"], old["involvedObject"]["name"]) == ("said", "p")
+    for path, field in (
+        ("/api/v1/namespaces/default/events", "involvedObject.name=p"),
+        ("/apis/events.k8s.io/v1/namespaces/default/events", "regarding.name=p"),
+    ):
+        assert len((await admin.do("GET", path, fieldSelector=field))["items"]) == 1
 
 
 @pytest.mark.parametrize(
