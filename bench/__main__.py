@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import admission, cache, client, lab
+from bench import admission, cache, client, embedded, lab
 from trellis.lab.errors import LabError
 
 MEASUREMENTS = {
@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "client": client.measure,
     "cache": cache.measure,
     "admission": admission.measure,
+    "embedded": embedded.measure,
 }
 
 

@@ -15,6 +15,8 @@ NODES = "/api/v1/nodes"
 SIMULATED = "trellis.dev/simulated"
 # KWOK's own mark on the nodes it plays.
 KWOK = "kwok.x-k8s.io/node"
+# What `trellis sim nodes` and `trellis up` put on theirs.
+SIMULATOR = "sim.trellis.dev/node"
 CAPACITY = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
 
 
@@ -58,5 +60,5 @@ async def simulated_node(api: Api, name: str) -> AsyncIterator[dict[str, Any]]:
 
 
 def _is_simulated(metadata: dict[str, Any]) -> bool:
-    annotations = metadata.get("annotations", {})
-    return SIMULATED in annotations or KWOK in annotations
+    annotations, labels = metadata.get("annotations", {}), metadata.get("labels", {})
+    return SIMULATED in annotations or KWOK in annotations or SIMULATOR in labels

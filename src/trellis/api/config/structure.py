@@ -71,12 +71,12 @@ def _value_problems(
 
 def _bound_problems(value: Any, keywords: Mapping[str, Any], path: str) -> Iterator[Problem]:
     allowed = keywords.get("enum", [value])
-    low, high = keywords.get("minimum", value), keywords.get("maximum", value)
+    low, high = keywords.get("minimum"), keywords.get("maximum")
     if value not in allowed:
         yield Problem(path, value, "is not allowed", f"use one of {', '.join(allowed)}")
-    elif value < low:
+    elif low is not None and value < low:
         yield Problem(path, value, "is too small", f"use at least {low}")
-    elif value > high:
+    elif high is not None and value > high:
         yield Problem(path, value, "is too large", f"use at most {high}")
     elif keywords.get("duration"):
         yield from _duration_problems(value, path)
