@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DaemonSets: one pod on every node that fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.embedded.controllers.apps.daemons import body, picture, plan, status
+from trellis.embedded.controllers.kinds import DaemonSet
+from trellis.runtime.cache import Cache
+from trellis.runtime.controller import Controller, Wakes, controller_of
+from trellis.runtime.outcome import DONE, Again
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trellis.api.meta import Key
+    from trellis.embedded.controllers.kinds import Node
+    from trellis.embedded.controllers.means import Means
+    from trellis.runtime.io import IO
+    from trellis.runtime.outcome import Outcome
+
+
+def daemon_set_controller(means: Means) -> Controller[DaemonSet]:
+    sets = Cache(DaemonSet.resource, DaemonSet)
+
+    def everyone(_: Node) -> Iterable[Key]:
+        return [one.metadata.key for one in sets]
+
+    return Controller(
+        name="daemonset",
+        cache=sets,
+        reconcile=_Reconciler(means, sets).reconcile,
+        woken_by=(
+            Wakes(means.pods, controller_of(DaemonSet.resource)),
+            Wakes(means.nodes, everyone),
+        ),
+    )
+
+
+class _Reconciler:
+    def __init__(self, means: Means, sets: Cache[DaemonSet]) -> None:
+        self._means = means
+        self._sets = sets
+
+    async def reconcile(self, key: Key, _: IO) -> Outcome:
+        found = self._sets.get(key)
+        if found is None:
+            return DONE
+        now, have, pen = self._means.now(), found.metadata, self._means.pen
+        seen = picture(found, self._means.nodes, self._means.pods.owned(have.uid))
+        todo = plan(seen, now)
+        await pen.delete(have, self._means.pods, todo.delete)
+        bodies = [body(found, seen.word, node) for node in todo.create]
+        failed = await pen.make(have, self._means.pods, bodies)
+        await pen.status(self._sets, have, found.status, status(seen, now))
+        if failed:
+            raise failed[0]
+        # Pods that are ready and not yet for long enough are looked at again.
+        seconds = found.spec.min_ready_seconds
+        waits = seconds and any(
+            pod.ready and not pod.available(now, seconds)
+            for pods in seen.pods.values()
+            for pod in pods
+        )
+        return Again(float(seconds)) if waits else DONE
