@@ -58,9 +58,8 @@ gen: install ## refresh everything generated; the schemas come from the lab's AP
 	$(BIN)/python -m trellis.lab.resources
 	$(BIN)/python -m trellis.lab.openapi
 	$(BIN)/python -m trellis.lab.roles
-	$(BIN)/python -m trellis.lab.protobuf
-	$(BIN)/python -m trellis.embedded.schema.harvest "$$(go env GOMODCACHE)"
-	cd lab && CGO_ENABLED=0 GOFLAGS=-mod=mod go run ./goforms > ../src/trellis/embedded/natives/goforms.json
+	$(BIN)/python -m trellis.lab.structs
+	$(BIN)/python -m trellis.lab.goforms
 	$(BIN)/python -m trellis.api.schema.generate
 	$(BIN)/python -m trellis.app.manifests
 

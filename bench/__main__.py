@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import admission, cache, client, embedded, lab
+from bench import admission, cache, client, embedded, lab, up
 from trellis.lab.errors import LabError
 
 MEASUREMENTS = {
@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "client": client.measure,
     "cache": cache.measure,
     "admission": admission.measure,
+    "up": up.measure,
     "embedded": embedded.measure,
 }
 

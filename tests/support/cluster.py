@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cluster that tests run against: a lab started for them, or one that a kubeconfig names."""
+"""The cluster that tests run against: a lab or an embedded one started for them, or one that a
+kubeconfig names."""
 
 from __future__ import annotations
 
@@ -17,30 +18,45 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tests.support.api import Api, Request, new_session
+from tests.support.embedded import Embedded, embedded
 from trellis.lab.build import built
 from trellis.lab.cluster import Lab, Place, running
 from trellis.lab.components import Settings
+from trellis.lab.errors import LabError
 from trellis.lab.source import source
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 LAB = "lab"
+EMBEDDED = "embedded"
+OURS = (LAB, EMBEDDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A cluster and its admin. `lab` is set when it is ours to break."""
+    """A cluster and its admin. `lab` or `embedded` is set when it was started for the tests."""
 
     api: Api
     kubeconfig: Path
     kubectl_program: Path
     version: str
     lab: Lab | None = None
+    embedded: Embedded | None = None
 
     @property
     def minor(self) -> str:
         return ".".join(self.version.split(".")[:2])
+
+    @property
+    def ours(self) -> bool:
+        """Whether it was started for the tests, and may be changed as a whole."""
+        return self.lab is not None or self.embedded is not None
+
+    def failed(self) -> Exception | None:
+        """What has ended or broken without being told to, in a cluster of ours."""
+        found = self.lab or self.embedded
+        return found.failed() if found else None
 
     async def kubectl(self, *arguments: str, stdin: str = "", check: bool = True) -> str:
         """Runs kubectl as the admin and returns what it printed; failing is an error if `check`."""
@@ -61,11 +77,19 @@ class Cluster:
 
 @asynccontextmanager
 async def cluster(target: str, kubernetes: str | None = None) -> AsyncIterator[Cluster]:
-    """`lab` starts one (of another release if asked); anything else is a path of a kubeconfig."""
-    if target != LAB:
-        async with _foreign(Path(target)) as found:
-            yield found
-        return
+    """`lab` starts one (of another release if asked), `embedded` too; else a kubeconfig's path."""
+    if target == LAB:
+        started = _lab(kubernetes)
+    elif target == EMBEDDED:
+        started = _embedded()
+    else:
+        started = _foreign(Path(target))
+    async with started as found:
+        yield found
+
+
+@asynccontextmanager
+async def _lab(kubernetes: str | None) -> AsyncIterator[Cluster]:
     binary = built(source(kubernetes))
     with tempfile.TemporaryDirectory() as folder:
         place = Place(kubeconfig=Path(folder) / "kubeconfig")
@@ -84,18 +108,44 @@ async def cluster(target: str, kubernetes: str | None = None) -> AsyncIterator[C
 
 
 @asynccontextmanager
+async def _embedded() -> AsyncIterator[Cluster]:
+    async with embedded() as started, new_session() as session:
+        api = Api(session=session, server=started.server, tls=started.tls, token=started.token)
+        yield Cluster(
+            api=api,
+            kubeconfig=started.kubeconfig,
+            kubectl_program=_kubectl(),
+            version=await _version(api),
+            embedded=started,
+        )
+
+
+def _kubectl() -> Path:
+    """The lab's own if it is built, or this machine's; without any, tests that need it fail."""
+    try:
+        return built(source(None)).kubectl
+    except LabError:
+        return Path(shutil.which("kubectl") or "kubectl")
+
+
+async def _version(api: Api) -> str:
+    answer = await api.send(Request(method="GET", path="/version"))
+    said: str = answer.body["gitVersion"]
+    return said.removeprefix("v")
+
+
+@asynccontextmanager
 async def _foreign(kubeconfig: Path) -> AsyncIterator[Cluster]:
     program = shutil.which("kubectl")
     if not program:
         raise RuntimeError("--cluster=KUBECONFIG needs kubectl on the PATH")
     async with new_session() as session:
         api = _api(kubeconfig, session)
-        answer = await api.send(Request(method="GET", path="/version"))
         yield Cluster(
             api=api,
             kubeconfig=kubeconfig.absolute(),
             kubectl_program=Path(program),
-            version=answer.body["gitVersion"].removeprefix("v"),
+            version=await _version(api),
         )
 
 

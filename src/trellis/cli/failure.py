@@ -8,6 +8,9 @@ from typing import NoReturn
 
 import typer
 
+BAD_INPUT = 2
+"""The exit code for what the user must write differently."""
+
 
 def fail(message: str, code: int = 1) -> NoReturn:
     print(f"trellis: {message}", file=sys.stderr)

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Annotated
 
 import typer
 
 from trellis.cli.failure import fail
+from trellis.cli.progress import Progress
 from trellis.lab import build as building
 from trellis.lab.errors import LabError
 from trellis.lab.source import source
 
 app = typer.Typer(help="The real Kubernetes control plane on this machine.", no_args_is_help=True)
-_QUIET_SECONDS = 30.0
 
 
 @app.callback()
@@ -48,30 +46,3 @@ def build(kubernetes: Release = None) -> None:
         fail(str(error))
     progress.end()
     print(f"lab ready: Kubernetes {binary.kubernetes}, {binary.path}")
-
-
-class Progress:
-    """One line that changes on a terminal; elsewhere a line now and then, and at each new step."""
-
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._last = -_QUIET_SECONDS
-        self._step = ""
-        self._open = False
-
-    def __call__(self, message: str) -> None:
-        now = time.monotonic()
-        line = f"[{now - self._start:4.0f} s] {message}"
-        if sys.stderr.isatty():
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-            self._open = True
-            return
-        step = message.split(":", 1)[0]
-        if step != self._step or now - self._last >= _QUIET_SECONDS:
-            print(line, file=sys.stderr, flush=True)
-            self._step, self._last = step, now
-
-    def end(self) -> None:
-        if self._open:
-            print(file=sys.stderr)
-            self._open = False

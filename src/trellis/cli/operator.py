@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 import uvloop
 
-from trellis.api.config import InvalidConfiguration, Loaded, OperatorConfiguration, load
+from trellis.api.config import Loaded, OperatorConfiguration
 from trellis.app.operator import CannotListen, Choice, Operator, UnknownController, chosen, window
 from trellis.app.wiring import Means, parts
+from trellis.cli.configuration import read_configuration
 from trellis.cli.failure import fail
 from trellis.instruments.clock import SystemClock
 from trellis.instruments.logs import configure, logger
@@ -32,7 +33,6 @@ from trellis.topology import guard
 if TYPE_CHECKING:
     from trellis.kube.access import Access
 
-BAD_CONFIGURATION = 2
 _ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
 _DEFAULT_ACCOUNT = "grove-operator"
 
@@ -92,15 +92,7 @@ def operator(
 
 
 def _load(config: Path | None) -> Loaded:
-    if config is None:
-        return Loaded(OperatorConfiguration())
-    try:
-        return load(config.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"{config}: cannot be read: {error}", BAD_CONFIGURATION)
-    except InvalidConfiguration as error:
-        lines = "\n".join(f"{config}: {line}" for line in str(error).splitlines())
-        fail(lines, BAD_CONFIGURATION)
+    return read_configuration(config) if config else Loaded(OperatorConfiguration())
 
 
 def _start_logging(configuration: OperatorConfiguration, clock: SystemClock) -> None:

@@ -44,9 +44,9 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     server: str
     kubeconfig: str
-    nodes: int
-    gpus: int
     operator: bool
+    nodes: int = 0
+    gpus: int = 0
     example: str = ""
     data: str = ""
 

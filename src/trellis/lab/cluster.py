@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from trellis.lab import components, folders, kubeconfig
+from trellis.kube import kubeconfig_writing as kubeconfig
+from trellis.lab import components, folders
 from trellis.lab.components import API_SERVER, CONTROLLER_MANAGER, ETCD, SCHEDULER, Settings
 from trellis.lab.errors import ComponentFailed
 from trellis.lab.pki import Keys
@@ -65,9 +66,9 @@ class Lab:
             self._claim.release()
             raise
         self.token = keys.token
-        authority = keys.authority.pair.certificate
-        self.tls = ssl.create_default_context(cadata=authority.decode())
-        self._admin = kubeconfig.with_token(self.name, self.server, authority, self.token)
+        self.authority = keys.authority.pair.certificate
+        self.tls = ssl.create_default_context(cadata=self.authority.decode())
+        self._admin = kubeconfig.with_token(self.name, self.server, self.authority, self.token)
 
     @property
     def server(self) -> str:
@@ -130,7 +131,9 @@ class Lab:
         authority = keys.authority.pair.certificate
         for name in (CONTROLLER_MANAGER, SCHEDULER):
             pair = keys.component(name)
-            text = kubeconfig.with_certificate(name, self.server, authority, pair)
+            text = kubeconfig.with_certificate(
+                name, self.server, authority, pair.certificate, pair.key
+            )
             kubeconfig.write(Path(self._claim.layout.kubeconfig(name)), text)
         if self.settings.audit:
             Path(self._claim.layout.audit_policy).write_text(components.AUDIT_POLICY)
@@ -139,9 +142,8 @@ class Lab:
         layout = self._claim.layout
         arguments = components.arguments(self.settings, layout, self._claim.ports)[name]
         log = Path(layout.log(name))
-        self._running[name] = await Component.start(
-            self.binary.path, name, arguments, log, self._claim.locks
-        )
+        command: list[str | Path] = [self.binary.path, name, *arguments]
+        self._running[name] = await Component.start(name, command, log, self._claim.locks)
 
     def _ready(self, name: str, session: aiohttp.ClientSession) -> Callable[[], Awaitable[bool]]:
         if name == ETCD:

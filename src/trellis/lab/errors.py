@@ -6,7 +6,6 @@ LabError
 │   └── Unreachable   the way to the module proxy is missing
 ├── NotBuilt          the binary is not in the cache
 ├── NameTaken         another lab of that name, or on that data folder, is running
-├── WouldOverwrite    a file that is not ours stands where one must be written
 └── ComponentFailed   a component ended by itself, or did not come up in time
 """
 
@@ -30,10 +29,6 @@ class NotBuilt(LabError):
 
 
 class NameTaken(LabError):
-    pass
-
-
-class WouldOverwrite(LabError):
     pass
 
 

@@ -7,26 +7,23 @@ that a folder is free only when its lab *and* the last of its processes are gone
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import random
 import re
 import shutil
-import socket
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trellis.instruments.locks import exclusive, try_lock
+from trellis.instruments.ports import free_ports, is_free
 from trellis.lab.components import Layout, Ports
 from trellis.lab.errors import LabError, NameTaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Below the range that the kernel hands out to outgoing connections.
-PORT_RANGE = range(20000, 32000)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -61,7 +58,7 @@ def claim(root: Path, name: str | None = None, data: Path | None = None) -> Clai
         )
     runs = root / "run"
     runs.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _exclusive(runs / ".lock"):
+    with exclusive(runs / ".lock"):
         live = _sweep(runs)
         chosen = name or next(free for free in _names() if free not in live)
         if chosen in live:
@@ -81,7 +78,7 @@ def _sweep(runs: Path) -> dict[str, Path]:
     """Removes the folders nobody holds and returns the others."""
     live = {}
     for folder in sorted(entry for entry in runs.iterdir() if entry.is_dir()):
-        lock = _try_lock(folder)
+        lock = try_lock(folder)
         if lock is None:
             live[folder.name] = folder
         else:
@@ -104,8 +101,8 @@ def _take_ports(layout: Layout, live: list[Path]) -> Ports:
     taken = {port for folder in live for port in _recorded(folder / "ports.json")}
     wanted = _recorded(file)
     names = [field.name for field in fields(Ports)]
-    if len(wanted) != len(names) or not all(_free(port, taken) for port in wanted):
-        wanted = _fresh_ports(len(names), taken)
+    if len(wanted) != len(names) or not all(is_free(port, taken) for port in wanted):
+        wanted = free_ports(len(names), random.Random(), taken)  # noqa: S311  no secrets
     ports = Ports(**dict(zip(names, wanted, strict=True)))
     for place in {file, Path(layout.run) / "ports.json"}:
         place.write_text(json.dumps(asdict(ports)))
@@ -119,45 +116,8 @@ def _recorded(file: Path) -> list[int]:
         return []
 
 
-def _fresh_ports(count: int, taken: set[int]) -> list[int]:
-    candidates = iter(random.sample(PORT_RANGE, len(PORT_RANGE)))
-    return [next(port for port in candidates if _free(port, taken)) for _ in range(count)]
-
-
-def _free(port: int, taken: set[int]) -> bool:
-    if port in taken:
-        return False
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
 def _lock_or_refuse(folder: Path) -> int:
-    lock = _try_lock(folder)
+    lock = try_lock(folder)
     if lock is None:
         raise NameTaken(f"{folder} is used by a lab that is running or still stopping")
     return lock
-
-
-def _try_lock(folder: Path) -> int | None:
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
-
-
-@contextmanager
-def _exclusive(file: Path) -> Iterator[None]:
-    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)

@@ -2,7 +2,7 @@
 """One component as a child process: its log, its end, and its stop.
 
 The child's standard input is a pipe that this process holds open. When this process dies, however
-it dies, the pipe closes and the child ends itself (`lab/main.go`).
+it dies, the pipe closes and the child ends itself (`lab/main.go`, `trellis.cli.attached`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trellis.lab.errors import ComponentFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 PARENT_PIPE = "TRELLIS_LAB_PARENT_PIPE"
@@ -31,14 +32,12 @@ class Component:
 
     @classmethod
     async def start(
-        cls, binary: Path, name: str, arguments: list[str], log: Path, locks: tuple[int, ...]
+        cls, name: str, command: Sequence[str | Path], log: Path, locks: tuple[int, ...] = ()
     ) -> Component:
         # A session of its own: Ctrl-C in the terminal reaches only us, and we stop them in order.
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
-                binary,
-                name,
-                *arguments,
+                *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=output,
                 stderr=output,

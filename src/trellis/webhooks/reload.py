@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from trellis.webhooks.tls import ServingCertificate
 
 PERIOD_SECONDS = 10.0
+# Until there is something to serve with, every request that is to be reviewed fails.
+FIRST_SECONDS = 0.5
 
 log = structlog.get_logger("webhooks")
 
@@ -54,7 +56,7 @@ class Reloader:
     async def run(self, period: float = PERIOD_SECONDS) -> NoReturn:
         while True:
             await self.refresh()
-            await self._clock.sleep(period)
+            await self._clock.sleep(period if self._seen else FIRST_SECONDS)
 
     def _use(self, identity: Identity) -> None:
         self._certificate.use(identity, self._clock.now())

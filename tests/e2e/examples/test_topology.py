@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.e2e.app.operators import TRELLIS, a_configuration, free_ports, operator
-from tests.support.cluster import LAB, Cluster
+from tests.support.cluster import OURS, Cluster
 from tests.support.cluster import cluster as new_cluster
 from tests.support.waiting import eventually
 
@@ -36,10 +36,11 @@ def trellis(*arguments: str) -> str:
 
 @pytest.fixture
 async def bare(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
-    """A lab of this test alone, with nothing of ours in it."""
-    if request.config.getoption("--cluster") != LAB:
+    """A cluster of this test alone, with nothing of ours in it."""
+    target = request.config.getoption("--cluster")
+    if target not in OURS:
         pytest.skip("a cluster of somebody's own may have a grove-topology that matters")
-    async with new_cluster(LAB, request.config.getoption("--kubernetes")) as found:
+    async with new_cluster(target, request.config.getoption("--kubernetes")) as found:
         yield found
 
 

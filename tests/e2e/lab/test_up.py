@@ -73,7 +73,7 @@ async def up(cache: Path, *options: str) -> AsyncIterator[Up]:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,
             stderr=file,
-            env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+            env=os.environ | {"XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(cache / "state")},
         )
     try:
         yield Up(process, output)
@@ -160,10 +160,27 @@ async def test_it_ends_and_names_a_component_that_died(cache: Path) -> None:
     assert all_gone(pids)
 
 
+async def test_the_operator_runs_beside_it_and_down_stops_both(cache: Path) -> None:
+    async with up(cache, "--operator") as lab:
+        await lab.until_said(UP)
+        run = cache / "trellis/lab/run/lab"
+        assert " 403 " not in (run / "operator.log").read_text(), "a right is missing"
+        pids = lab.components()
+        assert len(pids) == len(COMPONENTS) + 1
+        stopped = await asyncio.create_subprocess_exec(
+            *(Path(sys.executable).with_name("trellis"), "down"),
+            stdout=asyncio.subprocess.PIPE,
+            env=os.environ | {"XDG_STATE_HOME": str(cache / "state")},
+        )
+        assert (await stopped.communicate())[0] == b"lab is stopped\n"
+        assert await lab.process.wait() == 0
+    assert all_gone(pids)
+
+
 async def test_a_kubeconfig_of_somebody_else_is_not_overwritten(cache: Path) -> None:
     kubeconfig = cache / "kubeconfig"
     kubeconfig.write_text("apiVersion: v1\nkind: Config\n")
     async with up(cache, "--kubeconfig", str(kubeconfig)) as lab:
-        assert await lab.process.wait() == 1
-    assert "was not written by a lab; choose another --kubeconfig" in lab.said()
+        assert await lab.process.wait() == 2
+    assert "was not written by trellis; choose another --kubeconfig" in lab.said()
     assert kubeconfig.read_text() == "apiVersion: v1\nkind: Config\n"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from trellis.instruments.ports import PORT_RANGE
 from trellis.lab.errors import LabError, NameTaken
-from trellis.lab.folders import PORT_RANGE, claim
+from trellis.lab.folders import claim
 
 
 def test_unnamed_labs_get_names_and_ports_that_do_not_meet(tmp_path: Path) -> None:

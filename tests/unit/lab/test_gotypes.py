@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trellis.lab import protobuf
+from trellis.lab import structs
 from trellis.lab.errors import LabError
 from trellis.lab.gotypes import Field, Package, UnknownType, definition, fields, kinds
 
@@ -73,14 +73,16 @@ def packages() -> dict[str, Package]:
 
 def test_the_fields_of_a_struct_are_read_in_order() -> None:
     assert list(fields(packages(), CORE, "Thing")) == [
-        Field("metadata", 1, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "o"),
-        Field("", 2, "io.k8s.api.core.v1.Source", "i"),
-        Field("count", 3, "i", "po"),
-        Field("phases", 4, "[s", ""),
-        Field("limits", 5, "{q", "oz"),
-        Field("extra", 6, "{<s", ""),
-        Field("data", 7, "y", ""),
-        Field("seen", 8, "t", "p"),
+        Field(
+            "metadata", 1, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "o", "v1.ObjectMeta"
+        ),
+        Field("", 2, "io.k8s.api.core.v1.Source", "i", "v1.Source"),
+        Field("count", 3, "i", "po", "int32"),
+        Field("phases", 4, "[s", "", "[]v1.Phase"),
+        Field("limits", 5, "{q", "oz", "v1.ResourceList"),
+        Field("extra", 6, "{<s", "", "map[string]v1.Extra"),
+        Field("data", 7, "y", "", "[]uint8"),
+        Field("seen", 8, "t", "p", "v1.Time"),
     ]
 
 
@@ -123,15 +125,15 @@ def test_the_table_is_made_of_a_module_cache(tmp_path: Path) -> None:
     meta = tmp_path / "k8s.io/apimachinery@v0.1.2/pkg/apis/meta/v1"
     meta.mkdir(parents=True)
     (meta / "types.go").write_text(OBJECT_META)
-    found = protobuf.table(tmp_path, "v0.1.2")
+    found = structs.table(tmp_path, "v0.1.2")
     assert found["objects"] == {"v1": {"Thing": "io.k8s.api.core.v1.Thing"}}
-    assert found["structs"]["io.k8s.api.core.v1.Source"] == [["path", 1, "s", ""]]
+    assert found["structs"]["io.k8s.api.core.v1.Source"] == [("path", 1, "s", "", "string")]
     assert found["structs"]["io.k8s.api.core.v1.Nothing"] == []
-    packed = protobuf.written(found)
-    assert packed == protobuf.written(found)
-    assert json.loads(gzip.decompress(packed)) == found
+    packed = structs.written(found)
+    assert packed == structs.written(found)
+    assert json.loads(gzip.decompress(packed)) == json.loads(json.dumps(found))
 
 
 def test_a_release_that_was_not_downloaded_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="make lab"):
-        protobuf.packages(tmp_path, "v0.1.2")
+        structs.packages(tmp_path, "v0.1.2")

@@ -39,7 +39,7 @@ def test_documents_are_kept_as_they_came() -> None:
 
 def test_the_files_are_where_embedded_looks() -> None:
     names = {file.name for file in FOLDER.iterdir()}
-    assert {"resources.json", "columns.json", "openapi.json.xz", "protobuf.json.gz"} <= names
+    assert {"resources.json", "columns.json", "openapi.json.xz"} <= names
 
 
 def test_the_model_of_a_custom_kind_has_every_subresource() -> None:

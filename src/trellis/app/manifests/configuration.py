@@ -49,7 +49,7 @@ def configuration(process: Process) -> OperatorConfiguration:
 
 
 def config_map(installation: Installation, processes: Iterable[Process] = PROCESSES) -> Manifest:
-    files = {process.configuration: _file(configuration(process)) for process in processes}
+    files = {process.configuration: file_of(configuration(process)) for process in processes}
     digest = sha256("".join(files.values()).encode()).hexdigest()
     name = f"{installation.name}-cm-{digest[:_HASH_LENGTH]}"
     return {
@@ -61,5 +61,6 @@ def config_map(installation: Installation, processes: Iterable[Process] = PROCES
     }
 
 
-def _file(content: OperatorConfiguration) -> str:
+def file_of(content: OperatorConfiguration) -> str:
+    """The text of a file that says so."""
     return document({"apiVersion": API_VERSION, "kind": KIND} | to_builtins(content))

@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kubeconfig files: made as text, written whole and private, and only ever over our own."""
+"""Kubeconfigs of clusters that we start: made as text, written whole and private, and only ever
+over our own."""
 
 from __future__ import annotations
 
 import tempfile
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
-from trellis.lab.errors import WouldOverwrite
-
-if TYPE_CHECKING:
-    from trellis.webhooks.certificates import Pair
-
-# Marks a file as written by a lab, so that the next one may replace it.
-EXTENSION = "trellis.dev/lab"
+# Marks a file as written by us, so that the next cluster may replace it.
+EXTENSION = "trellis.dev/cluster"
 
 
-def with_token(name: str, server: str, authority: bytes, token: str) -> str:
-    return _config(name, server, authority, {"token": token})
+class WouldOverwrite(Exception):
+    """A file that is not ours stands where one must be written."""
 
 
-def with_certificate(name: str, server: str, authority: bytes, pair: Pair) -> str:
+def with_token(name: str, server: str, authority: bytes, token: str, namespace: str = "") -> str:
+    return _config(name, _cluster(server, authority), {"token": token}, namespace)
+
+
+def with_certificate(
+    name: str, server: str, authority: bytes, certificate: bytes, key: bytes
+) -> str:
     user = {
-        "client-certificate-data": b64encode(pair.certificate).decode(),
-        "client-key-data": b64encode(pair.key).decode(),
+        "client-certificate-data": b64encode(certificate).decode(),
+        "client-key-data": b64encode(key).decode(),
     }
-    return _config(name, server, authority, user)
+    return _config(name, _cluster(server, authority), user)
 
 
 def write(path: Path, text: str) -> None:
@@ -43,7 +45,7 @@ def refuse_foreign(path: Path) -> None:
     """A kubeconfig that somebody else wrote holds credentials we must not destroy."""
     if path.exists() and not _is_ours(path):
         raise WouldOverwrite(
-            f"{path} was not written by a lab; choose another --kubeconfig or remove it"
+            f"{path} was not written by trellis; choose another --kubeconfig or remove it"
         )
 
 
@@ -61,18 +63,24 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _config(name: str, server: str, authority: bytes, user: dict[str, Any]) -> str:
-    cluster = {
+def _cluster(server: str, authority: bytes) -> dict[str, str]:
+    return {
         "server": server,
         "certificate-authority-data": b64encode(authority).decode(),
     }
+
+
+def _config(name: str, cluster: dict[str, str], user: dict[str, str], namespace: str = "") -> str:
+    context: dict[str, Any] = {"cluster": name, "user": name}
+    if namespace:
+        context["namespace"] = namespace
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "extensions": [{"name": EXTENSION, "extension": {"lab": name}}],
+        "extensions": [{"name": EXTENSION, "extension": {"name": name}}],
         "clusters": [{"name": name, "cluster": cluster}],
         "users": [{"name": name, "user": user}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "contexts": [{"name": name, "context": context}],
         "current-context": name,
     }
     return yaml.safe_dump(config, sort_keys=False)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from trellis.lab import kubeconfig
-from trellis.lab.errors import WouldOverwrite
+from trellis.kube import kubeconfig_writing as kubeconfig
+from trellis.kube.kubeconfig_writing import WouldOverwrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_file_of_somebody_else_is_never_ours_to_replace(tmp_path: Path, conten
         kubeconfig.refuse_foreign(path)
 
 
-def test_one_that_an_earlier_lab_left_may_be_replaced(tmp_path: Path) -> None:
+def test_one_that_an_earlier_cluster_left_may_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "config"
     kubeconfig.refuse_foreign(path)
     kubeconfig.write(path, OURS)

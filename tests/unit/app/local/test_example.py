@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from trellis.api.meta import Metadata
+from trellis.app.local.example import Example, Pod, PodSpec, PodStatus, folder
+
+WORKER = Metadata(name="w")
+
+
+def a_pod(node: str = "", phase: str = "Pending") -> Pod:
+    return Pod(metadata=WORKER, spec=PodSpec(node_name=node), status=PodStatus(phase=phase))
+
+
+def test_the_example_is_the_one_that_users_find() -> None:
+    assert folder().parts[-2:] == ("examples", "job")
+    assert Example.shipped().described == "Job hello-gpus: 2 pods with 2 GPUs each"
+
+
+@pytest.mark.parametrize(
+    ("pod", "story"),
+    [
+        pytest.param(a_pod(), ["pod w is made"], id="waiting"),
+        pytest.param(a_pod("n1"), ["pod w is made", "pod w goes to n1"], id="bound"),
+        pytest.param(
+            a_pod("n1", "Running"),
+            ["pod w is made", "pod w goes to n1", "pod w runs"],
+            id="running",
+        ),
+    ],
+)
+def test_what_has_happened_to_a_pod_is_told_in_order(pod: Pod, story: list[str]) -> None:
+    assert pod.story == story
