@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +35,8 @@ _WORDS = {
 }
 # These say nothing of the value: it is not there, too long to be shown, or no business of theirs.
 _WITHOUT_VALUE = frozenset({REQUIRED, FORBIDDEN, TOO_LONG, TOO_MANY, INTERNAL})
+UNSHOWN: Final = object()
+"""A value that the message does not repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class FieldError:
     def body(self) -> str:
         """What a cause says: all but the path."""
         said = _WORDS[self.reason]
-        if self.reason not in _WITHOUT_VALUE:
+        if self.reason not in _WITHOUT_VALUE and self.value is not UNSHOWN:
             said += f": {shown(self.value)}"
         return f"{said}: {self.detail}" if self.detail else said
 
@@ -60,10 +62,6 @@ class FieldError:
     @property
     def cause(self) -> dict[str, str]:
         return {"reason": self.reason, "message": self.body, "field": self.path}
-
-
-class Omitted:
-    """A value that a message does not repeat, only its type: the server's `Invalid value: "x"`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,6 @@ class Strategy(Protocol):
     `validate_*`, validating admission, store. `subresource` is in the circumstances.
     """
 
-    @property
-    def deprecation(self) -> str:
-        """What every answer of this version warns of, if it is deprecated."""
-
     def default(self, new: Object) -> None: ...
 
     def prepare_create(self, new: Object, about: Circumstances) -> None: ...
@@ -97,6 +93,8 @@ class Served:
     selectable: tuple[str, ...] = ()
     """Field selectors beside metadata.name and metadata.namespace."""
     storage_version: str = ""
+    deprecation: str = ""
+    """What every answer warns of, if this version is deprecated."""
     since: int = 0
     """The store's version when its definition last changed: what is older is read anew."""
     manners: Manners = Manners()

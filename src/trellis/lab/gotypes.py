@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structs of Kubernetes' Go packages: which field is which in JSON and in protobuf.
+"""The structs of Kubernetes' Go packages: which field is which in JSON, in protobuf and in Go.
 
 Text in, values out. It reads what gofmt writes of API types (one field a line, tags in backticks),
 and is no parser of Go.
@@ -22,6 +22,7 @@ _TAG = re.compile(r'(\w+):"([^"]*)"')
 # Named slices that are messages of their own: only these can be sized by value.
 _WRAPPER = re.compile(r"^func \(m (\w+)\) Size\(\)", re.M)
 _MAP = re.compile(r"map\[([\w.]+)\](.+)")
+_NAME = re.compile(r"(?<![\w.])(?:(\w+)\.)?(\w+)(?![\w.])")
 
 # The types that are written by hand in Go, by the letter that stands for them.
 SPECIAL = {
@@ -58,6 +59,8 @@ class Field:
     before it `[` for a list, `{` for a map by string, `<` for a named list, itself a message."""
     flags: str
     """`p` pointer, `o` omitempty, `z` omitzero, `i` inline."""
+    go: str
+    """The type as Go prints it, behind the pointer: `map[string]v1.ExtraValue`."""
 
 
 @dataclass(slots=True)
@@ -109,7 +112,8 @@ def fields(packages: Mapping[str, Package], path: str, name: str) -> Iterator[Fi
             if holds
         )
         code = resolved(packages, (path, name), of.lstrip("*"))
-        yield Field(json or given, number, code, flags)
+        go = printed(packages[path], name, of.lstrip("*"))
+        yield Field(json or given, number, code, flags, go)
 
 
 def resolved(packages: Mapping[str, Package], where: tuple[str, str], of: str) -> str:
@@ -132,6 +136,19 @@ def resolved(packages: Mapping[str, Package], where: tuple[str, str], of: str) -
         raise UnknownType(f"{of} in {path}: {home}.{name} is declared nowhere")
     under = resolved(packages, (home, name), package.named[name])
     return "<" + under[1:] if name in package.wrappers else under
+
+
+def printed(package: Package, inside: str, of: str) -> str:
+    """A type as Go prints it: by the last part of its package's path, whatever a file calls it."""
+
+    def qualified(match: re.Match[str]) -> str:
+        prefix, name = match.groups()
+        if not prefix and (name in BASIC or name in ("byte", "map")):
+            return name
+        home = package.imports[inside][prefix] if prefix else package.path
+        return f"{home.rpartition('/')[2]}.{name}"
+
+    return _NAME.sub(qualified, of).replace("[]byte", "[]uint8")
 
 
 def kinds(packages: Mapping[str, Package], path: str) -> list[str]:

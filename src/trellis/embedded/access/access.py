@@ -15,6 +15,7 @@ from trellis.embedded.access.impersonation import Impersonation, wanted_user
 from trellis.embedded.access.jwt import NotOurs, SigningKey
 from trellis.embedded.access.rbac import GROUP, Decision, Rbac
 from trellis.embedded.refusals import bad_request, not_found
+from trellis.embedded.stamps import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -136,11 +137,11 @@ class Access:
         return {**about, "spec": spec, "status": status}
 
     def review_self(self, user: User) -> Object:
-        stamp = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        made = stamp(self._clock.now())
         return {
             "kind": "SelfSubjectReview",
             "apiVersion": _AUTHENTICATION,
-            "metadata": {"creationTimestamp": stamp},
+            "metadata": {"creationTimestamp": made},
             "status": {"userInfo": user_info(user)},
         }
 

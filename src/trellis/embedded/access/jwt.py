@@ -73,10 +73,6 @@ class SigningKey:
     def pem(self) -> bytes:
         return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
-    @property
-    def public_pem(self) -> bytes:
-        return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-
     def sign(self, claims: Claims) -> str:
         signed = self._header + b"." + _encoded(msgspec.json.encode(claims)).encode()
         return f"{signed.decode()}.{_encoded(self._signature(signed))}"

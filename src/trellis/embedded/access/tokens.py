@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trellis.embedded.access.accounts import ISSUER, Bound, Lifetime, claims
 from trellis.embedded.fielderrors import invalid as invalid_field
 from trellis.embedded.refusals import bad_request, conflict, invalid, not_found
+from trellis.embedded.stamps import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ def prepared(body: Object, account: Object, now: datetime) -> Object:
         )
         raise conflict(GROUP, KIND, own["name"], said)
     metadata |= {field: own[field] for field in ("name", "namespace", "uid")}
-    metadata["creationTimestamp"] = _stamp(now)
+    metadata["creationTimestamp"] = stamp(now)
     asked: int | None = spec.get("expirationSeconds")
     seconds = _DEFAULT_SECONDS if asked is None else asked
     _check_seconds(seconds)
@@ -73,7 +74,7 @@ def granted(
         seconds, warn_after = _EXTENDED_SECONDS, seconds
     life = Lifetime(issued=now.timestamp(), seconds=seconds, warn_after=warn_after)
     expires = now + timedelta(seconds=spec["expirationSeconds"])
-    answer = {**request, "status": {"token": "", "expirationTimestamp": _stamp(expires)}}
+    answer = {**request, "status": {"token": "", "expirationTimestamp": stamp(expires)}}
     return answer, claims(account, bound, spec["audiences"], life)
 
 
@@ -126,7 +127,3 @@ def _on_node(pod: Object, account: str, reader: Reader) -> Bound:
     if not name:
         return Bound(pod=pod)
     return Bound(pod=pod, node=reader.get("", "nodes", "", name) or {"metadata": {"name": name}})
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -12,9 +12,10 @@ from typing import Any
 
 from trellis.embedded.admission.requests import GROUP
 from trellis.embedded.fielderrors import shown
+from trellis.embedded.gotext import json_kind
 from trellis.embedded.refusals import Refusal
 from trellis.embedded.schema import scalars
-from trellis.embedded.schema.scalars import Undecodable, json_type
+from trellis.embedded.schema.scalars import Undecodable
 from trellis.embedded.schema.text import from_json
 
 _KIND = "AdmissionReview"
@@ -104,7 +105,7 @@ def _parsed(answer: bytes) -> dict[str, Any]:
         review = ""  # anything else is taken for YAML, where a word is a string
     if isinstance(review, dict):
         return review
-    said = f"json: cannot unmarshal {json_type(review)} into Go value of type {_ANONYMOUS}"
+    said = f"json: cannot unmarshal {json_kind(review)} into Go value of type {_ANONYMOUS}"
     raise _uncalled(f"couldn't get version/kind; json parse error: {said}")
 
 
@@ -134,7 +135,7 @@ def _check_fields(found: dict[str, Any], fields: dict[str, Any], where: str) -> 
 
 def _fitting(value: Any, kind: type, where: str, go: str) -> None:
     if type(value) is not kind:
-        said = f"json: cannot unmarshal {json_type(value)} into Go struct field {where}"
+        said = f"json: cannot unmarshal {json_kind(value)} into Go struct field {where}"
         raise _uncalled(f"{said} of type {go}")
 
 

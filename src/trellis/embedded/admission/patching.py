@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trellis.embedded.admission.answers import Unusable, unregistered
+from trellis.embedded.gotext import json_kind
 from trellis.embedded.patches import json_patch
 from trellis.embedded.refusals import Refusal, internal
-from trellis.embedded.schema.scalars import Undecodable, json_type
+from trellis.embedded.schema.scalars import Undecodable
 from trellis.embedded.schema.text import from_json
 from trellis.embedded.schema.typed import typed
 
@@ -29,7 +30,7 @@ def operations(patch: bytes) -> list[Any]:
         return found
     wrong = found if not isinstance(found, list) else next(e for e in found if type(e) is not dict)
     go = "jsonpatch.Patch" if wrong is found else "jsonpatch.Operation"
-    said = f"json: cannot unmarshal {json_type(wrong)} into Go value of type {go}"
+    said = f"json: cannot unmarshal {json_kind(wrong)} into Go value of type {go}"
     raise Unusable(f"{_PATCH}: {said}")
 
 

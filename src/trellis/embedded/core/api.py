@@ -95,8 +95,8 @@ class Api:
             name=wanted.name,
             subresource=wanted.subresource,
         )
-        if served.custom and served.strategy.deprecation:
-            call.warnings.append(served.strategy.deprecation)
+        if served.deprecation:
+            call.warnings.append(served.deprecation)
         if not served.custom:
             routed(ask, WRITTEN + STREAMED if call.verb in {"list", "watch"} else WRITTEN)
         try:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trellis.embedded import refusals
+from trellis.embedded.copying import copied
 from trellis.embedded.core.writing import tell
 from trellis.embedded.fielderrors import invalid
 from trellis.embedded.patches import Decoded as Patch
 from trellis.embedded.patches import not_restorable, refused_result
-from trellis.embedded.schema.decode import decode, settled
+from trellis.embedded.schema.decode import check_head, decode, settled, unrecognized
 from trellis.embedded.schema.node import Node, native_of
 from trellis.embedded.schema.scalars import Undecodable
 from trellis.embedded.schema.written import patched_text
@@ -49,12 +50,17 @@ class Made:
     form: str
     result: Object
     patch: Patch
+    native: Node | None
+    """The fields of its kind, if that is one of Kubernetes' own."""
 
     def refused(self, problems: list[str], *, strict: bool = True) -> refusals.Refusal:
         shown = self.patch.value
         if self.form != "strategic":
-            shown = patched_text(self.result)
+            shown = patched_text(self.result, self.native)
         return refused_result(self.form, shown, problems, strict)
+
+
+_HEAD = ("apiVersion", "kind", "metadata")
 
 
 class Bodies:
@@ -85,6 +91,13 @@ class Bodies:
         except msgspec.DecodeError:
             found = None
         if isinstance(found, dict):
+            named = found.get("kind") or "DeleteOptions"
+            if named != "DeleteOptions":
+                version = found.get("apiVersion") or "v1"
+                raise refusals.bad_request(
+                    f'no kind "{named}" is registered for version "{version}" in scheme '
+                    '"pkg/runtime/scheme.go:111"'
+                )
             # Anybody's apiVersion is taken: every group knows such options.
             found.pop("apiVersion", None)
             return found
@@ -98,11 +111,15 @@ class Bodies:
     def patched(self, call: Call, made: Made, options: WriteOptions) -> Object:
         """What a patch made of an object, read as if it had been sent."""
         kind: Kind = kind_of(call) if call.subresource == "scale" else call.served
+        try:
+            check_head(made.result)
+        except Undecodable as problem:
+            raise made.refused([str(problem)], strict=False) from None
         _still(call, kind, made)
         if made.form == "strategic" and (why := not_restorable(kind.schema, made.result)):
             raise made.refused([why], strict=False)
         try:
-            new, problems = settled(made.result, kind)
+            new, problems = _settled(made, kind)
         except Undecodable as problem:
             raise made.refused([str(problem)], strict=False) from None
         said = [*made.patch.problems, *problems]
@@ -126,9 +143,7 @@ class Bodies:
         try:
             api_version, named, value = protobuf.decode(call.ask.body)
         except protobuf.Malformed as problem:
-            raise refusals.bad_request(
-                f"the object provided is unrecognized (must be of type {kind.kind}): {problem}"
-            ) from None
+            raise unrecognized(kind, str(problem), call.ask.body) from None
         if named and named != kind.kind:
             raise refusals.bad_request(
                 f'{named} in version "{api_version}" cannot be handled as a {kind.kind}: '
@@ -165,6 +180,14 @@ def kind_served(call: Call) -> Served:
     )
 
 
+def _settled(made: Made, kind: Kind) -> tuple[Object, list[str]]:
+    if made.form != "apply" or not kind.custom:
+        return settled(made.result, kind)
+    # Its fields were checked before they were merged; nulls stay for validation to see.
+    head, problems = settled({name: made.result[name] for name in _HEAD}, kind)
+    return copied(made.result) | head, problems
+
+
 def _still(call: Call, kind: Kind, made: Made) -> None:
     """A patch may not make another kind of it."""
     expected = f"{kind.group}/{kind.version}" if kind.group else kind.version
@@ -177,7 +200,7 @@ def _still(call: Call, kind: Kind, made: Made) -> None:
             raise made.refused([why], strict=False)
         return
     if not named:
-        text = msgspec.json.encode(made.result).decode()
+        text = patched_text(made.result, None)
         raise made.refused([f"Object 'Kind' is missing in '{text}'"], strict=False)
     if version != expected:
         error = invalid("apiVersion", version, f"must be {expected}")

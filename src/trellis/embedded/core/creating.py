@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.embedded import refusals
-from trellis.embedded.asking import Review
 from trellis.embedded.core.owning import mutate
 from trellis.embedded.core.writing import (
     circumstances,
@@ -15,12 +14,13 @@ from trellis.embedded.core.writing import (
     once_per_owner,
     place,
     refuse_invalid,
+    review_of,
     tell,
 )
 from trellis.embedded.fields import updated
 
 if TYPE_CHECKING:
-    from trellis.embedded.asking import Object
+    from trellis.embedded.asking import Object, Review
     from trellis.embedded.core.world import Call, World
     from trellis.embedded.wire.options import WriteOptions
 
@@ -44,19 +44,8 @@ async def create(world: World, call: Call, new: Object, options: WriteOptions) -
     once_per_owner(call, metadata)
     served.strategy.default(new)
     updated(new, None, served, manager_of(world, call, options))
-    review = Review(
-        user=call.user,
-        served=served,
-        subresource=call.subresource,
-        operation="CREATE",
-        namespace=call.namespace,
-        name=metadata.get("name", "") or call.name,
-        new=new,
-        old=None,
-        options=options.spoken("CreateOptions"),
-        dry_run=options.dry_run,
-        warnings=call.warnings,
-    )
+    name = metadata.get("name", "") or call.name
+    review = review_of(call, options, new, None, name)
     await mutate(world, call, review)
     return await stored(world, call, review)
 

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from trellis.embedded import refusals
-from trellis.embedded.asking import Review
 from trellis.embedded.copying import copied
-from trellis.embedded.core.writing import tell
+from trellis.embedded.core.writing import admit, retried, review_of, tell
 from trellis.embedded.definitions.status import CLEANUP, terminating
-from trellis.embedded.store.problems import Stale
+from trellis.embedded.stamps import moment_of, stamp
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
@@ -21,12 +20,10 @@ if TYPE_CHECKING:
     from trellis.embedded.wire.options import DeleteOptions
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-_ATTEMPTS = 5
 _ORPHANS = (
     "child pods are preserved by default when {} are deleted; set propagationPolicy=Background to "
     "remove them or set propagationPolicy=Orphan to suppress this warning"
 )
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +43,7 @@ class Deletion:
 
 
 async def delete(world: World, call: Call, wanted: Deletion) -> Deleted:
-    for attempt in range(_ATTEMPTS):
-        try:
-            return await _delete_once(world, call, wanted)
-        except Stale:
-            if attempt == _ATTEMPTS - 1:
-                break
-    raise refusals.conflict(call.served.group, call.served.plural, call.name)
+    return await retried(call, lambda: _delete_once(world, call, wanted))
 
 
 async def _delete_once(world: World, call: Call, wanted: Deletion) -> Deleted:
@@ -127,23 +118,8 @@ def _removed(
 
 
 async def _admit(world: World, call: Call, wanted: Deletion, old: Object) -> None:
-    if wanted.shown is None:
-        return
-    review = Review(
-        user=call.user,
-        served=call.served,
-        subresource=call.subresource,
-        operation="DELETE",
-        namespace=call.namespace,
-        name=wanted.shown,
-        new=None,
-        old=copied(old),
-        options=wanted.options.spoken(),
-        dry_run=wanted.options.dry_run,
-        warnings=call.warnings,
-    )
-    await world.admission.mutate(review)
-    await world.admission.validate(review)
+    if wanted.shown is not None:
+        await admit(world, review_of(call, wanted.options, None, copied(old), wanted.shown))
 
 
 def _namespace(world: World, new: Object) -> bool:
@@ -217,7 +193,7 @@ def _graceful(world: World, call: Call, options: DeleteOptions, new: Object) -> 
         return _shortened(world, metadata, asked)
     grace = grace_of(new, asked)
     due = world.clock.now() + timedelta(seconds=grace)
-    metadata["deletionTimestamp"] = due.strftime(_TIME)
+    metadata["deletionTimestamp"] = stamp(due)
     metadata["deletionGracePeriodSeconds"] = grace
     if metadata.get("generation"):
         metadata["generation"] += 1
@@ -230,13 +206,13 @@ def _shortened(world: World, metadata: Object, asked: int | None) -> str:
         return "no"
     if asked is None or asked >= running:
         return "pending"
-    due = datetime.strptime(metadata["deletionTimestamp"], _TIME).replace(tzinfo=UTC)
+    due = moment_of(metadata["deletionTimestamp"])
     due += timedelta(seconds=asked - running)
     now = world.clock.now()
     if due < now:
         # The time is over; whoever runs it is still to be told, unless none was wanted.
         due, asked = now, min(asked, 1)
-    metadata["deletionTimestamp"] = due.strftime(_TIME)
+    metadata["deletionTimestamp"] = stamp(due)
     metadata["deletionGracePeriodSeconds"] = asked
     return "yes"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from trellis.embedded import refusals
 from trellis.embedded.core import deleting
-from trellis.embedded.core.binding import SUCCESS, admitted
-from trellis.embedded.core.writing import place
+from trellis.embedded.core.binding import SUCCESS
+from trellis.embedded.core.writing import admit, place, review_of
 from trellis.embedded.natives.pod.eviction import check_eviction, delete_options
 from trellis.embedded.natives.pod.eviction import evict as decided
 from trellis.embedded.wire import options as wired
@@ -26,7 +26,7 @@ async def evict(world: World, call: Call, bodies: Bodies, present: Presenter) ->
     body = bodies.subobject(call, options)
     place(call, body)
     check_eviction(body, call.name)
-    await admitted(world, call, body, options)
+    await admit(world, review_of(call, options, body, None))
     record = world.shelf(call.served).get(call.namespace, call.name)
     if record is None:
         raise refusals.not_found("", "pods", call.name)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 JSON, MERGE = "application/json-patch+json", "application/merge-patch+json"
 STRATEGIC, APPLY = "application/strategic-merge-patch+json", "application/apply-patch+yaml"
-APPLY_CBOR = "application/apply-patch+cbor"
 _FORMS = {JSON: "json", MERGE: "merge", STRATEGIC: "strategic", APPLY: "apply"}
 
 
@@ -62,10 +61,12 @@ def _edit(call: Call, bodies: Bodies, kind: str, patch: Decoded, options: WriteO
         STRATEGIC: lambda old: strategic(old, patch.value, call.served.schema),
     }
 
+    native = None if call.served.custom else call.served.schema
+
     def to(old: Object | None) -> Object:
         if old is None:
             raise refusals.not_found(call.served.group, call.served.plural, call.name)
-        made = Made(_FORMS[kind], edits[kind](old), patch)
+        made = Made(_FORMS[kind], edits[kind](old), patch, native)
         return bodies.patched(call, made, options)
 
     return Change(to=to, options=options)
@@ -87,7 +88,10 @@ def _apply(
             raise refusals.Refusal(
                 500, "", f"failed to convert new object ({where}) to proper version: {why}"
             )
-        return bodies.patched(call, Made("apply", merged, patch), options)
+        native = None if call.served.custom else call.served.schema
+        return bodies.patched(call, Made("apply", merged, patch, native), options)
 
-    uid = (config.get("metadata") or {}).get("uid") or ""
-    return Change(to=to, options=options, uid=uid, creates=not call.subresource, owned=True)
+    metadata = config.get("metadata")
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    asked = uid if isinstance(uid, str) else ""
+    return Change(to=to, options=options, uid=asked, creates=not call.subresource, owned=True)

@@ -7,22 +7,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trellis.embedded import refusals
-from trellis.embedded.asking import Review
 from trellis.embedded.copying import copied
 from trellis.embedded.core import patching, updating
 from trellis.embedded.core.bodies import kind_served
-from trellis.embedded.core.writing import circumstances, manager_of, place, refuse_invalid, tell
+from trellis.embedded.core.writing import (
+    circumstances,
+    manager_of,
+    place,
+    refuse_invalid,
+    retried,
+    review_of,
+    tell,
+)
 from trellis.embedded.definitions import scale as custom
 from trellis.embedded.fielderrors import invalid
 from trellis.embedded.fields import from_scale, to_scale, updated
 from trellis.embedded.natives import scale as native
-from trellis.embedded.store.problems import Stale
 from trellis.embedded.wire.options import patch_options, write_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trellis.embedded.asking import Object
+    from trellis.embedded.asking import Object, Review
     from trellis.embedded.core.bodies import Bodies
     from trellis.embedded.core.presenting import Presenter
     from trellis.embedded.core.world import Call, World
@@ -38,7 +44,6 @@ _GROUP, _KIND = "autoscaling", "Scale"
 class _Write:
     to: Callable[[Object], Object]
     options: WriteOptions
-    kind: str
 
 
 async def scale(world: World, call: Call, bodies: Bodies, present: Presenter) -> Answer:
@@ -46,11 +51,7 @@ async def scale(world: World, call: Call, bodies: Bodies, present: Presenter) ->
         _, parent = _parent(world, call)
         return present.said(call, scale_of(call.served, parent))
     write = _write(world, call, bodies)
-    while True:
-        try:
-            return present.said(call, await _written(world, call, write))
-        except Stale:
-            continue
+    return present.said(call, await retried(call, lambda: _written(world, call, write)))
 
 
 def scale_of(served: Served, parent: Object) -> Object:
@@ -64,12 +65,10 @@ def _write(world: World, call: Call, bodies: Bodies) -> _Write:
     if call.ask.method == "PATCH":
         kind = patching.media_type(call)
         options = patch_options(call.ask, apply=kind == patching.APPLY)
-        return _Write(
-            patching.change(world, call, bodies, kind, options).to, options, "UpdateOptions"
-        )
+        return _Write(patching.change(world, call, bodies, kind, options).to, options)
     options = write_options(call.ask, "UpdateOptions")
     new = bodies.subobject(call, options)
-    return _Write(lambda _: copied(new), options, "UpdateOptions")
+    return _Write(lambda _: copied(new), options)
 
 
 def _parent(world: World, call: Call) -> tuple[Record, Object]:
@@ -115,7 +114,10 @@ async def _written(world: World, call: Call, write: _Write) -> Object:
     place(call, new)
     shown = kind_served(call)
     updated(new, old, shown, manager_of(world, call, write.options, shown))
-    review = _review(call, write, new, old)
+    # Admission sees a scale without its owners.
+    entries = new["metadata"].pop("managedFields", None)
+    old["metadata"].pop("managedFields", None)
+    review = review_of(call, write.options, new, old)
     await world.admission.mutate(review)
     new = review.written
     _check(call, new)
@@ -124,7 +126,7 @@ async def _written(world: World, call: Call, write: _Write) -> Object:
     changed = copied(parent)
     _put(served, changed, new)
     owners = from_scale(
-        new["metadata"].get("managedFields"),
+        entries,
         parent["metadata"].get("managedFields"),
         path,
         served.api_version,
@@ -145,22 +147,6 @@ async def _stored(world: World, call: Call, revision: updating.Revision, review:
     tell(call, served.strategy.warnings(new, old))
     await world.admission.validate(review)
     return updating.commit(world, call, revision)
-
-
-def _review(call: Call, write: _Write, new: Object, old: Object) -> Review:
-    return Review(
-        user=call.user,
-        served=call.served,
-        subresource=call.subresource,
-        operation="UPDATE",
-        namespace=call.namespace,
-        name=call.name,
-        new=new,
-        old=old,
-        options=write.options.spoken(write.kind),
-        dry_run=write.options.dry_run,
-        warnings=call.warnings,
-    )
 
 
 def _check(call: Call, new: Object) -> None:

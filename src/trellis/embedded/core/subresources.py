@@ -25,7 +25,7 @@ _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io
 
 
 async def log(world: World, call: Call, _bodies: Bodies, _present: Presenter) -> Answer:
-    """Simulated containers print nothing; of a pod that has no node yet there is nothing to read."""
+    """Simulated containers print nothing; those of a pod without a node are not there at all."""
     if not _node_of(world, call):
         return Answer(204, b"")
     return Answer(200, b"", (("Content-Type", "text/plain"),))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trellis.embedded import refusals
-from trellis.embedded.asking import Review
 from trellis.embedded.core import creating
 from trellis.embedded.core.owning import mutate
 from trellis.embedded.core.writing import (
@@ -16,22 +15,21 @@ from trellis.embedded.core.writing import (
     once_per_owner,
     place,
     refuse_invalid,
+    retried,
+    review_of,
     tell,
 )
 from trellis.embedded.fielderrors import invalid
 from trellis.embedded.fields import same_but_for_times, updated
 from trellis.embedded.natives.metadata import before_update
-from trellis.embedded.store.problems import Stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trellis.embedded.asking import Object
+    from trellis.embedded.asking import Object, Review
     from trellis.embedded.core.world import Call, World
     from trellis.embedded.store.records import Record
     from trellis.embedded.wire.options import WriteOptions
-
-_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +53,7 @@ class Changed:
 
 
 async def update(world: World, call: Call, change: Change) -> Changed:
-    """Another write may come between; then everything is done again on what it left."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            return await _update_once(world, call, change)
-        except Stale:
-            if attempt == _ATTEMPTS - 1:
-                break
-    raise refusals.conflict(call.served.group, call.served.plural, call.name)
+    return await retried(call, lambda: _update_once(world, call, change))
 
 
 async def _update_once(world: World, call: Call, change: Change) -> Changed:
@@ -81,7 +72,7 @@ async def _update_once(world: World, call: Call, change: Change) -> Changed:
     served.strategy.default(new)
     if not change.owned:
         updated(new, old, served, manager_of(world, call, change.options))
-    review = _review(call, change, new, old)
+    review = review_of(call, change.options, new, old)
     await mutate(world, call, review)
     world.access.check_roles(review)
     return Changed(await _stored(world, call, review, record, old))
@@ -102,25 +93,9 @@ async def _create(world: World, call: Call, change: Change) -> Object:
         return await creating.create(world, call, new, change.options)
     place(call, new)
     call.served.strategy.default(new)
-    review = _review(call, change, new, None)
+    review = review_of(call, change.options, new, None)
     await mutate(world, call, review)
     return await creating.stored(world, call, review)
-
-
-def _review(call: Call, change: Change, new: Object, old: Object | None) -> Review:
-    return Review(
-        user=call.user,
-        served=call.served,
-        subresource=call.subresource,
-        operation="CREATE" if old is None else "UPDATE",
-        namespace=call.namespace,
-        name=call.name,
-        new=new,
-        old=old,
-        options=change.options.spoken("CreateOptions" if old is None else "UpdateOptions"),
-        dry_run=change.options.dry_run,
-        warnings=call.warnings,
-    )
 
 
 async def _stored(world: World, call: Call, review: Review, record: Record, old: Object) -> Object:

@@ -11,6 +11,7 @@ import msgspec
 
 from trellis.embedded import refusals
 from trellis.embedded.fields import manager_name
+from trellis.embedded.stamps import stamp
 from trellis.embedded.store.problems import TooLarge
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class World:
     rng: Random
 
     def now(self) -> str:
-        return self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return stamp(self.clock.now())
 
     def uid(self) -> str:
         return str(UUID(int=self.rng.getrandbits(128), version=4))

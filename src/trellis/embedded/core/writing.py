@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from trellis.embedded import refusals
+from trellis.embedded.asking import Review
 from trellis.embedded.fields import Manager
 from trellis.embedded.served import Circumstances
+from trellis.embedded.store.problems import Stale
 from trellis.embedded.store.shelf import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from trellis.embedded.asking import Object
     from trellis.embedded.core.world import Call, World
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from trellis.embedded.schema.node import Node
     from trellis.embedded.served import Served
     from trellis.embedded.store.records import Record
-    from trellis.embedded.wire.options import WriteOptions
+    from trellis.embedded.wire.options import DeleteOptions, WriteOptions
+
+T = TypeVar("T")
 
 _OTHER_NAMESPACE = (
     "the namespace of the provided object does not match the namespace sent on the request"
@@ -28,6 +32,7 @@ _TWO_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in "
     "1.20+, and may reject such requests as early as 1.24; please fix your requests;"
 )
+_ATTEMPTS = 5
 _VERSION_ON_NEW = "resourceVersion should not be set on objects to be created"
 
 
@@ -89,6 +94,47 @@ def _versions(world: World, served: Served) -> dict[str, Node] | None:
         return None
     found = world.registry.versions(served.group, served.plural)
     return {each.api_version: each.schema for each in found}
+
+
+def review_of(
+    call: Call,
+    options: WriteOptions | DeleteOptions,
+    new: Object | None,
+    old: Object | None,
+    name: str | None = None,
+) -> Review:
+    """What admission is asked. `name` where it is told another one than the request's."""
+    operation = "CREATE" if old is None else "DELETE" if new is None else "UPDATE"
+    return Review(
+        user=call.user,
+        served=call.served,
+        subresource=call.subresource,
+        operation=operation,
+        namespace=call.namespace,
+        name=call.name if name is None else name,
+        new=new,
+        old=old,
+        options=options.spoken(f"{operation.capitalize()}Options"),
+        dry_run=options.dry_run,
+        warnings=call.warnings,
+    )
+
+
+async def admit(world: World, review: Review) -> Review:
+    """All of admission at once, where nothing is done between its halves."""
+    await world.admission.mutate(review)
+    await world.admission.validate(review)
+    return review
+
+
+async def retried(call: Call, once: Callable[[], Awaitable[T]]) -> T:
+    """Another write may come between; then everything is done again on what it left."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return await once()
+        except Stale:
+            continue
+    raise refusals.conflict(call.served.group, call.served.plural, call.name)
 
 
 def circumstances(world: World, call: Call, name: str) -> Circumstances:

@@ -3,19 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
-from trellis.embedded.fielderrors import (
-    FieldError,
-    child,
-    forbidden,
-    index,
-    invalid,
-    not_supported,
-    required,
-)
-from trellis.embedded.natives.syntax import dns1035_label, dns_subdomain, port_number
+from trellis.embedded.fielderrors import FieldError, child, forbidden, not_supported, required
+from trellis.embedded.natives.registration.webhooks import validate_client, validate_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +14,7 @@ if TYPE_CHECKING:
     from trellis.embedded.asking import Object
 
 _STRATEGIES = ("None", "Webhook")
-_REVIEWS = ("v1", "v1beta1")
 _ALONE = "should not be set when strategy is not set to Webhook"
-_FORM = "; desired format: https://host[/path]"
 
 
 def check_conversion(conversion: Object | None, path: str) -> Iterator[FieldError]:
@@ -45,69 +34,11 @@ def check_conversion(conversion: Object | None, path: str) -> Iterator[FieldErro
             yield forbidden(child(path, "conversionReviewVersions"), _ALONE)
         return
     yield from _client(client, child(path, "webhookClientConfig"))
-    yield from _reviews(reviews, child(path, "conversionReviewVersions"))
+    at = child(path, "conversionReviewVersions")
+    yield from validate_versions(reviews, at) if reviews else [required(at)]
 
 
-def _client(client: Object | None, path: str) -> Iterator[FieldError]:
+def _client(client: Object | None, path: str) -> list[FieldError]:
     if client is None:
-        yield required(path, "required when strategy is set to Webhook")
-    elif (client.get("url") is None) == (client.get("service") is None):
-        yield required(path, "exactly one of url or service is required")
-    elif client.get("url") is not None:
-        yield from _url(client["url"], child(path, "url"))
-    else:
-        yield from _service(client["service"], child(path, "service"))
-
-
-def _url(url: str, path: str) -> Iterator[FieldError]:
-    try:
-        parts = urlsplit(url)
-    except ValueError as problem:
-        yield required(path, f"url must be a valid URL: {problem}{_FORM}")
-        return
-    if parts.scheme != "https":
-        yield invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_FORM}")
-    if not parts.netloc:
-        yield invalid(path, "", f"host must be specified{_FORM}")
-    user, at, _ = parts.netloc.rpartition("@")
-    if at:
-        yield invalid(path, user, "user information is not permitted in the URL")
-    for value, what in ((parts.fragment, "fragments"), (parts.query, "query parameters")):
-        if value:
-            yield invalid(path, value, f"{what} are not permitted in the URL")
-
-
-def _service(service: Object, path: str) -> Iterator[FieldError]:
-    for name in ("name", "namespace"):
-        if not service.get(name):
-            yield required(child(path, name))
-    port = service.get("port", 443)
-    if problems := port_number(port):
-        yield invalid(child(path, "port"), port, f"port is not valid: {', '.join(problems)}")
-    yield from _path(service.get("path") or "/", child(path, "path"))
-
-
-def _path(said: str, path: str) -> Iterator[FieldError]:
-    if said == "/":
-        return
-    if not said.startswith("/"):
-        yield invalid(path, said, "must start with a '/'")
-    for at, step in enumerate(said[1:].removesuffix("/").split("/")):
-        if not step:
-            yield invalid(path, said, f"segment[{at}] may not be empty")
-        for problem in dns_subdomain(step) if step else ():
-            yield invalid(path, said, f"segment[{at}]: {problem}")
-
-
-def _reviews(versions: list[Any], path: str) -> Iterator[FieldError]:
-    if not versions:
-        yield required(path)
-        return
-    for at, version in enumerate(versions):
-        if version in versions[:at]:
-            yield invalid(index(path, at), version, "duplicate version")
-            continue
-        for problem in dns1035_label(version):
-            yield invalid(index(path, at), version, problem)
-    if not set(versions) & set(_REVIEWS):
-        yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEWS)}")
+        return [required(path, "required when strategy is set to Webhook")]
+    return validate_client(client, path)

@@ -24,8 +24,6 @@ _HTTPS = 443
 class DefinitionStrategy:
     """Names that follow from others are filled in; the status is the server's own."""
 
-    deprecation = ""
-
     def default(self, new: Object) -> None:
         spec = new["spec"]
         names = spec.setdefault("names", {})

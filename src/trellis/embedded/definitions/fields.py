@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trellis.embedded.definitions.jsonpath import parsed
+from trellis.embedded.gotext import number
 from trellis.embedded.natives.facts import selectable_fields
-from trellis.embedded.schema.numbers import go_number
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
@@ -35,4 +35,4 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return go_number(value) if isinstance(value, int | float) else str(value)
+    return number(value) if isinstance(value, int | float) else str(value)

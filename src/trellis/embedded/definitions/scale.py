@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trellis.embedded import gotext
 from trellis.embedded.fielderrors import FieldError, invalid
 from trellis.embedded.refusals import internal
-from trellis.embedded.schema.numbers import go_number
-from trellis.embedded.schema.scalars import json_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     Paths = Mapping[str, str]
 
 _MOST = (1 << 31) - 1
-_GO_TYPES = {
-    "object": "map[string]interface {}",
-    "array": "[]interface {}",
-    "string": "string",
-    "bool": "bool",
-    "null": "<nil>",
-}
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -39,39 +31,19 @@ def read(obj: Object, path: str, kind: type) -> Any:
     for at, name in enumerate(names):
         if not isinstance(value, dict):
             came = ".".join(names[: at + 1])
-            raise Misplaced(
-                f".{came} accessor error: {_printed(value)} is of the type {_go_type(value)}, "
-                "expected map[string]interface{}"
-            )
+            raise _misplaced(came, value, "map[string]interface{}")
         if name not in value:
             return None
         value = value[name]
     if type(value) is not kind:
         wanted = "int64" if kind is int else "string"
-        raise Misplaced(
-            f".{'.'.join(names)} accessor error: {_printed(value)} is of the type "
-            f"{_go_type(value)}, expected {wanted}"
-        )
+        raise _misplaced(".".join(names), value, wanted)
     return value
 
 
-def _go_type(value: Any) -> str:
-    if type(value) is int:
-        return "int64"
-    return "float64" if type(value) is float else _GO_TYPES[json_type(value)]
-
-
-def _printed(value: Any) -> str:
-    """As Go prints a value with %v."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{_printed(value[name])}' for name in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(_printed, value))}]"
-    if isinstance(value, int | float):
-        return go_number(value)
-    return "<nil>" if value is None else str(value)
+def _misplaced(path: str, value: Any, wanted: str) -> Misplaced:
+    said = f"{gotext.plain(value)} is of the type {gotext.kind(value)}, expected {wanted}"
+    return Misplaced(f".{path} accessor error: {said}")
 
 
 def get_scale(paths: Paths, obj: Object) -> Object:

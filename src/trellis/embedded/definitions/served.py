@@ -64,7 +64,6 @@ def _served(crd: Object, version: Object) -> Served:
         scale=scale,
         plural=names["plural"],
         terminating=is_true(crd, "Terminating"),
-        deprecation=_deprecation(spec["group"], names["kind"], version),
     )
     return Served(
         group=spec["group"],
@@ -86,6 +85,7 @@ def _served(crd: Object, version: Object) -> Served:
             each["jsonPath"].removeprefix(".") for each in version.get("selectableFields") or ()
         ),
         storage_version=next(each["name"] for each in spec["versions"] if each["storage"]),
+        deprecation=_deprecation(spec["group"], names["kind"], version),
         manners=Manners(unconditional=False),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trellis.embedded.conditions import set_condition
 from trellis.embedded.copying import copied
 from trellis.embedded.definitions.approval import approval_condition
 from trellis.embedded.definitions.served import is_true
@@ -54,13 +55,13 @@ def next_status(crd: Object, others: Iterable[Object], now: str) -> Object | Non
     accepted, naming = _accepted(crd, others)
     established = is_true(crd, "Established")
     status["acceptedNames"] = accepted
-    _set(status, naming, now)
+    set_condition(status, naming, now)
     if not established:
         fits = naming["status"] == "True"
-        _set(status, _ESTABLISHED if fits else _NOT_ESTABLISHED, now)
+        set_condition(status, _ESTABLISHED if fits else _NOT_ESTABLISHED, now)
     approval = approval_condition(crd)
     if approval is not None:
-        _set(status, approval, now)
+        set_condition(status, approval, now)
     return None if status == crd["status"] else status
 
 
@@ -75,7 +76,7 @@ def terminating(crd: Object, now: str, *, waiting: bool | None) -> Object:
     state, reason, message = _TERMINATING[step]
     status: Object = copied(crd["status"])
     condition = {"type": "Terminating", "status": state, "reason": reason, "message": message}
-    _set(status, condition, now)
+    set_condition(status, condition, now)
     return status
 
 
@@ -122,15 +123,3 @@ def _conflicts(wanted: Any, had: Any, taken: set[str]) -> list[str]:
     else:
         fresh = [wanted] if wanted and wanted != had else []
     return [f'"{name}" is already in use' for name in fresh if name in taken]
-
-
-def _set(status: Object, condition: dict[str, str], now: str) -> None:
-    """The time moves only when the condition's status does."""
-    conditions = status["conditions"] = status.get("conditions") or []
-    for known in conditions:
-        if known["type"] == condition["type"]:
-            if known["status"] != condition["status"]:
-                known["lastTransitionTime"] = now
-            known.update(condition)
-            return
-    conditions.append({**condition, "lastTransitionTime": now})

@@ -60,8 +60,6 @@ class CustomStrategy:
     plural: str = ""
     terminating: bool = False
     """The definition is on its way out: nothing new is made."""
-    deprecation: str = ""
-    """What every answer warns of, if this version is deprecated."""
     _tolerated: list[str] = field(default_factory=list)
     """Warnings of the update that was validated last, until they are asked for."""
 

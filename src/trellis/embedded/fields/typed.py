@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trellis.embedded.fields import gotext
+from trellis.embedded import gotext
 from trellis.embedded.fields.elements import shown_step
 from trellis.embedded.fields.listing import NoStep, step_of
 from trellis.embedded.fields.shapes import BOOLEAN, NUMERIC, STRING

@@ -7,7 +7,7 @@ only through the reader of the circumstances.
 
 from __future__ import annotations
 
-from trellis.embedded.natives.facts import Facts, facts_of, generation_counts, selectable_fields
+from trellis.embedded.natives.facts import Facts, facts_of, selectable_fields
 from trellis.embedded.natives.registry import strategy_of
 
-__all__ = ["Facts", "facts_of", "generation_counts", "selectable_fields", "strategy_of"]
+__all__ = ["Facts", "facts_of", "selectable_fields", "strategy_of"]

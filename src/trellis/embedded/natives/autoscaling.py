@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Any
 from trellis.embedded.copying import copied
 from trellis.embedded.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from trellis.embedded.natives.goforms import printed
-from trellis.embedded.natives.numbers import at_most_all, count_or_share, not_negative
+from trellis.embedded.natives.numbers import at_most_all, count_or_share
+from trellis.embedded.natives.rules import (
+    at_least,
+    at_most,
+    choice,
+    every,
+    more_than_none,
+    needed,
+    needed_text,
+    one_of,
+    part,
+    struct,
+)
 from trellis.embedded.natives.selectors import validate_selector
 from trellis.embedded.natives.strategy import Native
-from trellis.embedded.natives.syntax import check, path_segment
+from trellis.embedded.natives.syntax import path_segment
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
+    from trellis.embedded.natives.rules import Rule
 
 _SOURCES = {
     "Object": "object",
@@ -35,76 +48,95 @@ _SCALE_UP = {
     "policies": [{"type": "Pods", "value": 4, "periodSeconds": 15}, _PERCENT],
 }
 _SCALE_DOWN = {"selectPolicy": "Max", "policies": [_PERCENT]}
-_HOUR, _HALF_HOUR = 3600, 1800
-_UTILIZED = frozenset({"resource", "containerResource"})
+_NO_GOAL = "must set either a target value"
 
 
-class HorizontalPodAutoscalers(Native):
-    def default(self, new: Object) -> None:
-        spec = new.setdefault("spec", {})
-        spec.setdefault("minReplicas", 1)
-        if not spec.get("metrics"):
-            spec["metrics"] = [copied(_CPU)]
-        if (behaviour := spec.get("behavior")) is not None:
-            for name, usual in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
-                behaviour[name] = {**copied(usual), **(behaviour.get(name) or {})}
-
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-        errors: list[FieldError] = []
-        if least is not None and least < 1:
-            at = "spec.minReplicas"
-            errors.append(invalid(at, least, "must be greater than or equal to 1"))
-        if most == 0:
-            errors.append(required("spec.maxReplicas", "must be set and greater than 0"))
-        elif most < 0:
-            detail = "must be greater than or equal to 1"
-            errors.append(invalid("spec.maxReplicas", most, detail))
-        if least is not None and most < least:
-            detail = "must be greater than or equal to `minReplicas`"
-            errors.append(invalid("spec.maxReplicas", most, detail))
-        errors += _reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
-        errors += _metrics(spec.get("metrics") or [], least)
-        for name in ("scaleUp", "scaleDown"):
-            rules = (spec.get("behavior") or {}).get(name)
-            if rules is not None:
-                errors += _rules(rules, f"spec.behavior.{name}")
-        return errors
-
-    def check_status(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
-        counters = ("currentReplicas", "desiredReplicas")
-        return not_negative(new.get("status") or {}, counters, "status")
-
-
-def _reference(target: dict[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for name in ("kind", "name"):
-        value = target.get(name) or ""
-        at = f"{path}.{name}"
-        errors += check(path_segment, at, value) if value else [required(at)]
-    version = target.get("apiVersion") or ""
+def _version(version: str | None, path: str) -> list[FieldError]:
+    version = version or ""
     if version.count("/") > 1:
-        detail = f"unexpected GroupVersion string: {version}"
-        errors.append(invalid(f"{path}.apiVersion", version, detail))
-    elif "/" not in version and version != "v1":
-        detail = "apiVersion must specify API group"
-        errors.append(invalid(f"{path}.apiVersion", version, detail))
-    return errors
+        return [invalid(path, version, f"unexpected GroupVersion string: {version}")]
+    if "/" not in version and version != "v1":
+        return [invalid(path, version, "apiVersion must specify API group")]
+    return []
 
 
-def _metrics(metrics: list[dict[str, Any]], least: int | None) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for position, metric in enumerate(metrics):
-        errors += _metric(metric, f"spec.metrics[{position}]")
-    outside = any(metric.get("type") in {"Object", "External"} for metric in metrics)
-    if least == 0 and not outside:
-        detail = (
-            "must specify at least one Object or External metric to support scaling to zero "
-            "replicas"
-        )
-        errors.append(forbidden("spec.metrics", detail))
-    return errors
+def _target_type(kind: str | None, path: str) -> list[FieldError]:
+    if kind in {"Utilization", "Value", "AverageValue"}:
+        return []
+    return [invalid(path, kind or "", "must be either Utilization, Value, or AverageValue")]
+
+
+def _raw_or_share(target: dict[str, Any] | None, path: str) -> list[FieldError]:
+    raw, share = ((target or {}).get(name) for name in ("averageValue", "averageUtilization"))
+    if share is None and raw is None:
+        detail = "must set either a target raw value or a target utilization"
+        return [required(f"{path}.averageUtilization", detail)]
+    if share is not None and raw is not None:
+        detail = "may not set both a target raw value and a target utilization"
+        return [forbidden(f"{path}.averageValue", detail)]
+    return []
+
+
+def _goal(detail: str, *names: str) -> Rule:
+    """One of these fields of a target is there."""
+
+    def rule(target: dict[str, Any] | None, path: str) -> list[FieldError]:
+        given = any((target or {}).get(name) is not None for name in names)
+        return [] if given else [required(f"{path}.averageValue", detail)]
+
+    return rule
+
+
+_REFERENCE = part(
+    kind=needed_text(path_segment), name=needed_text(path_segment), apiVersion=_version
+)
+_TARGET = part(
+    type=(needed("must specify a metric target type"), _target_type),
+    averageUtilization=at_least(1, "must be greater than 0"),
+)
+_RESOURCE = needed("must specify a resource name")
+_METRIC = part(name=needed("must specify a metric name"))
+_SOURCE_RULES = {
+    "object": struct(
+        metric=_METRIC,
+        describedObject=_REFERENCE,
+        target=(_TARGET, _goal(f"{_NO_GOAL} or averageValue", "value", "averageValue")),
+    ),
+    "external": struct(
+        metric=_METRIC,
+        target=(
+            _TARGET,
+            _goal(f"{_NO_GOAL} for metric or a per-pod target", "value", "averageValue"),
+        ),
+    ),
+    "pods": struct(
+        metric=_METRIC,
+        target=(_TARGET, _goal("must specify a positive target averageValue", "averageValue")),
+    ),
+    "resource": struct(name=_RESOURCE, target=(_TARGET, _raw_or_share)),
+    "containerResource": struct(
+        name=_RESOURCE,
+        container=needed("must specify a container"),
+        target=(_TARGET, _raw_or_share),
+    ),
+}
+_SCALING = struct(
+    stabilizationWindowSeconds=(
+        at_least(0, "must be greater than or equal to zero"),
+        at_most(3600),
+    ),
+    selectPolicy=one_of("Disabled", "Max", "Min"),
+    policies=(
+        needed("must specify at least one Policy"),
+        every(
+            struct(
+                type=choice("Percent", "Pods"),
+                value=more_than_none(),
+                periodSeconds=(more_than_none(), at_most(1800)),
+            )
+        ),
+    ),
+)
 
 
 def _metric(metric: dict[str, Any], path: str) -> list[FieldError]:
@@ -116,7 +148,7 @@ def _metric(metric: dict[str, Any], path: str) -> list[FieldError]:
         errors.append(not_supported(f"{path}.type", kind, _TYPES))
     present = [name for name in _SOURCES.values() if metric.get(name) is not None]
     if present:
-        errors += _source(metric[present[0]], present[0], f"{path}.{present[0]}")
+        errors += _SOURCE_RULES[present[0]](metric[present[0]], f"{path}.{present[0]}")
     if kind not in _SOURCES:
         errors.append(not_supported(f"{path}.type", kind, _TYPES))
     elif _SOURCES[kind] not in present:
@@ -129,110 +161,70 @@ def _metric(metric: dict[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
-def _source(source: dict[str, Any], name: str, path: str) -> list[FieldError]:
-    target, at = source.get("target") or {}, f"{path}.target"
-    errors: list[FieldError] = []
-    if name in _UTILIZED:
-        if not source.get("name"):
-            errors.append(required(f"{path}.name", "must specify a resource name"))
-        if name == "containerResource" and not source.get("container"):
-            errors.append(required(f"{path}.container", "must specify a container"))
-    elif not (source.get("metric") or {}).get("name"):
-        errors.append(required(f"{path}.metric.name", "must specify a metric name"))
-    if name == "object":
-        errors += _reference(source.get("describedObject") or {}, f"{path}.describedObject")
-    return errors + _target(target, at) + _goal(target, name, at)
-
-
-def _target(target: dict[str, Any], path: str) -> list[FieldError]:
-    kind = target.get("type") or ""
-    errors: list[FieldError] = []
-    if not kind:
-        errors.append(required(f"{path}.type", "must specify a metric target type"))
-    if kind not in {"Utilization", "Value", "AverageValue"}:
-        detail = "must be either Utilization, Value, or AverageValue"
-        errors.append(invalid(f"{path}.type", kind, detail))
-    share = target.get("averageUtilization")
-    if share is not None and share < 1:
-        errors.append(invalid(f"{path}.averageUtilization", share, "must be greater than 0"))
+def _replicas(spec: dict[str, Any], path: str) -> list[FieldError]:
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    errors = at_least(1)(least, f"{path}.minReplicas")
+    at = f"{path}.maxReplicas"
+    errors += at_least(1)(most, at) if most else [required(at, "must be set and greater than 0")]
+    if least is not None and most < least:
+        detail = "must be greater than or equal to `minReplicas`"
+        errors.append(invalid(at, most, detail))
     return errors
 
 
-def _goal(target: dict[str, Any], name: str, path: str) -> list[FieldError]:
-    value, average = target.get("value"), target.get("averageValue")
-    share = target.get("averageUtilization")
-    if name in _UTILIZED:
-        if share is None and average is None:
-            detail = "must set either a target raw value or a target utilization"
-            return [required(f"{path}.averageUtilization", detail)]
-        if share is not None and average is not None:
-            detail = "may not set both a target raw value and a target utilization"
-            return [forbidden(f"{path}.averageValue", detail)]
+def _outside(spec: dict[str, Any], path: str) -> list[FieldError]:
+    """What is scaled to nothing is scaled up again by something outside it."""
+    kinds = {metric.get("type") for metric in spec.get("metrics") or ()}
+    if spec.get("minReplicas") != 0 or kinds & {"Object", "External"}:
         return []
-    if name == "pods":
-        detail = "must specify a positive target averageValue"
-        return [required(f"{path}.averageValue", detail)] if average is None else []
-    if value is None and average is None:
-        detail = (
-            "must set either a target value or averageValue"
-            if name == "object"
-            else "must set either a target value for metric or a per-pod target"
+    detail = (
+        "must specify at least one Object or External metric to support scaling to zero replicas"
+    )
+    return [forbidden(f"{path}.metrics", detail)]
+
+
+class HorizontalPodAutoscalers(Native):
+    counters = ("currentReplicas", "desiredReplicas")
+    rules = part(
+        spec=(
+            _replicas,
+            struct(scaleTargetRef=_REFERENCE, metrics=every(_metric)),
+            _outside,
+            struct(behavior=struct(scaleUp=_SCALING, scaleDown=_SCALING)),
         )
-        return [required(f"{path}.averageValue", detail)]
-    return []
+    )
+
+    def default(self, new: Object) -> None:
+        spec = new.setdefault("spec", {})
+        spec.setdefault("minReplicas", 1)
+        if not spec.get("metrics"):
+            spec["metrics"] = [copied(_CPU)]
+        if (behaviour := spec.get("behavior")) is not None:
+            for name, usual in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
+                behaviour[name] = {**copied(usual), **(behaviour.get(name) or {})}
 
 
-def _rules(rules: dict[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    window, select = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy")
-    at = f"{path}.stabilizationWindowSeconds"
-    if window is not None and window < 0:
-        errors.append(invalid(at, window, "must be greater than or equal to zero"))
-    if window is not None and window > _HOUR:
-        errors.append(invalid(at, window, f"must be less than or equal to {_HOUR}"))
-    allowed = ("Disabled", "Max", "Min")
-    if select is not None and select not in allowed:
-        errors.append(not_supported(f"{path}.selectPolicy", select, allowed))
-    if not rules.get("policies"):
-        errors.append(required(f"{path}.policies", "must specify at least one Policy"))
-    for position, policy in enumerate(rules.get("policies") or ()):
-        errors += _policy(policy, f"{path}.policies[{position}]")
-    return errors
+def _share(value: int | str | None, path: str) -> list[FieldError]:
+    return [] if value is None else count_or_share(value, path) + at_most_all(value, path)
 
 
-def _policy(policy: dict[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    kind, period = policy.get("type") or "", policy.get("periodSeconds") or 0
-    if kind not in {"Pods", "Percent"}:
-        errors.append(not_supported(f"{path}.type", kind, ("Percent", "Pods")))
-    for name in ("value", "periodSeconds"):
-        if (policy.get(name) or 0) <= 0:
-            value = policy.get(name) or 0
-            errors.append(invalid(f"{path}.{name}", value, "must be greater than zero"))
-    if period > _HALF_HOUR:
-        detail = f"must be less than or equal to {_HALF_HOUR}"
-        errors.append(invalid(f"{path}.periodSeconds", period, detail))
-    return errors
+def _not_both(spec: dict[str, Any], path: str) -> list[FieldError]:
+    if spec.get("minAvailable") is None or spec.get("maxUnavailable") is None:
+        return []
+    shown = printed("policy.PodDisruptionBudgetSpec", spec)
+    return [invalid(path, shown, "minAvailable and maxUnavailable cannot be both set")]
 
 
 class PodDisruptionBudgets(Native):
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        errors: list[FieldError] = []
-        present = [n for n in ("minAvailable", "maxUnavailable") if spec.get(n) is not None]
-        if len(present) == 2:
-            shown = printed("policy.PodDisruptionBudgetSpec", spec)
-            detail = "minAvailable and maxUnavailable cannot be both set"
-            errors.append(invalid("spec", shown, detail))
-        for name in present:
-            at = f"spec.{name}"
-            errors += count_or_share(spec[name], at) + at_most_all(spec[name], at)
-        errors += validate_selector(spec.get("selector"), "spec.selector")
-        policy, allowed = spec.get("unhealthyPodEvictionPolicy"), ("AlwaysAllow", "IfHealthyBudget")
-        if policy is not None and policy not in allowed:
-            errors.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, allowed))
-        return errors
-
-    def check_status(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
-        counters = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-        return not_negative(new.get("status") or {}, counters, "status")
+    counters = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+    rules = struct(
+        spec=(
+            _not_both,
+            struct(
+                minAvailable=_share,
+                maxUnavailable=_share,
+                selector=validate_selector,
+                unhealthyPodEvictionPolicy=one_of("AlwaysAllow", "IfHealthyBudget"),
+            ),
+        )
+    )

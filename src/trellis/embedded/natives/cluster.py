@@ -10,12 +10,12 @@ from trellis.embedded.fielderrors import (
     FieldError,
     forbidden,
     invalid,
-    not_supported,
 )
 from trellis.embedded.natives.goforms import printed
-from trellis.embedded.natives.metadata import NEGATIVE, immutable, validate_labels
-from trellis.embedded.natives.pod.scheduling import validate_taint_effect, validate_tolerations
+from trellis.embedded.natives.metadata import unchanged
+from trellis.embedded.natives.pod.scheduling import validate_taint_effect
 from trellis.embedded.natives.quantities import check_amount, rounded_to_milli
+from trellis.embedded.natives.rules import any_text, at_least, every, one_of, struct
 from trellis.embedded.natives.strategy import Native, keep
 from trellis.embedded.natives.syntax import check, cidr, dns_label, label_key, label_value
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"
+_FINALIZERS = "spec.finalizers"
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
@@ -62,14 +63,7 @@ class Namespaces(Native):
         errors = super().validate_update(new, old, about)
         if about.subresource != "finalize":
             return errors
-        for position, name in enumerate((new.get("spec") or {}).get("finalizers") or ()):
-            at = f"spec.finalizers[{position}]"
-            problems = check(label_key, at, name)
-            if not problems and "/" not in name and name != FINALIZER:
-                detail = "name is neither a standard finalizer name nor is it fully qualified"
-                problems = [invalid(at, name, detail)]
-            errors += problems
-        return errors
+        return errors + every(_finalizer)((new.get("spec") or {}).get("finalizers"), _FINALIZERS)
 
     def check_status(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
         phase = (new.get("status") or {}).get("phase")
@@ -81,6 +75,14 @@ class Namespaces(Native):
             detail = "may only be 'Active' if `deletionTimestamp` is empty"
             return [invalid("status.Phase", phase, detail)]
         return []
+
+
+def _finalizer(name: str, path: str) -> list[FieldError]:
+    problems = check(label_key, path, name)
+    if problems or "/" in name or name == FINALIZER:
+        return problems
+    detail = "name is neither a standard finalizer name nor is it fully qualified"
+    return [invalid(path, name, detail)]
 
 
 class Nodes(Native):
@@ -105,13 +107,7 @@ class Nodes(Native):
         spec = new.get("spec") or {}
         errors = _taints(spec.get("taints") or [], "metadata.taints")
         errors += _capacities(new.get("status") or {})
-        ranges = spec.get("podCIDRs") or []
-        for position, each in enumerate(ranges):
-            errors += check(cidr, f"spec.podCIDRs[{position}]", each)
-        if len(ranges) > 2:
-            detail = "may specify no more than one CIDR for each IP family"
-            errors.append(invalid("spec.podCIDRs", ranges, detail))
-        return errors
+        return errors + every(any_text(cidr))(spec.get("podCIDRs"), "spec.podCIDRs")
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
         # The server checks the whole node, and most of it once more as part of the change.
@@ -157,38 +153,28 @@ def _capacities(status: dict[str, Any]) -> list[FieldError]:
 
 
 class Leases(Native):
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        errors: list[FieldError] = []
-        duration, taken = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
-        if duration is not None and duration <= 0:
-            at = "spec.leaseDurationSeconds"
-            errors.append(invalid(at, duration, "must be greater than 0"))
-        if taken is not None and taken < 0:
-            errors.append(invalid("spec.leaseTransitions", taken, NEGATIVE))
-        return errors
+    rules = struct(
+        spec=struct(
+            leaseDurationSeconds=at_least(1, "must be greater than 0"), leaseTransitions=at_least(0)
+        )
+    )
 
 
 class Events(Native):
     """Events carry much that is always written, empty or not; the schema fills that in."""
 
     def default(self, new: Object) -> None:
-        new["reportingComponent"] = new.get("reportingComponent") or ""
+        # The newer group has another name for who reports.
+        reporter = "reportingController" if "/" in new["apiVersion"] else "reportingComponent"
+        new[reporter] = new.get(reporter) or ""
         new["reportingInstance"] = new.get("reportingInstance") or ""
 
     def check(self, new: Object) -> list[FieldError]:
         involved = (new.get("involvedObject") or new.get("regarding") or {}).get("namespace") or ""
         namespace = new["metadata"].get("namespace") or ""
-        if not involved and namespace not in {"", "default"}:
-            detail = "does not match event.namespace"
-            return [invalid("involvedObject.namespace", involved, detail)]
-        if involved and involved != namespace:
-            detail = "does not match event.namespace"
-            return [invalid("involvedObject.namespace", involved, detail)]
-        return []
-
-    def check_update(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
-        return self.check(new)
+        if namespace in ((involved,) if involved else ("", "default")):
+            return []
+        return [invalid("involvedObject.namespace", involved, "does not match event.namespace")]
 
 
 class PriorityClasses(Native):
@@ -211,17 +197,14 @@ class PriorityClasses(Native):
         elif value > _MOST_PRIORITY:
             detail = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
             errors.append(forbidden("value", detail))
-        policy, allowed = new.get("preemptionPolicy"), ("PreemptLowerPriority", "Never")
-        if policy is not None and policy not in allowed:
-            errors.append(not_supported("preemptionPolicy", policy, allowed))
-        return errors
+        policies = one_of("PreemptLowerPriority", "Never")
+        return errors + policies(new.get("preemptionPolicy"), "preemptionPolicy")
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
         errors: list[FieldError] = []
         if (new.get("value") or 0) != (old.get("value") or 0):
             errors.append(forbidden("value", "may not be changed in an update."))
-        fresh, stored = new.get("preemptionPolicy"), old.get("preemptionPolicy")
-        return errors + immutable("preemptionPolicy", fresh, stored)
+        return errors + unchanged(new, old, "preemptionPolicy")
 
 
 def _not_the_systems(new: Object, name: str, value: int) -> str:
@@ -235,16 +218,7 @@ def _not_the_systems(new: Object, name: str, value: int) -> str:
 
 
 class RuntimeClasses(Native):
-    def check(self, new: Object) -> list[FieldError]:
-        handler = new.get("handler") or ""
-        errors = check(dns_label, "handler", handler)
-        for name, amount in ((new.get("overhead") or {}).get("podFixed") or {}).items():
-            errors += check_amount(name, amount, f"overhead.podFixed[{name}]")
-        scheduling = new.get("scheduling") or {}
-        if selector := scheduling.get("nodeSelector"):
-            errors += validate_labels(selector, "scheduling.nodeSelector")
-        at = "scheduling.tolerations"
-        return errors + validate_tolerations(scheduling.get("tolerations") or [], at)
+    rules = struct(handler=any_text(dns_label))
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
-        return immutable("handler", new.get("handler"), old.get("handler"))
+        return unchanged(new, old, "handler")

@@ -11,12 +11,11 @@ from trellis.embedded.fielderrors import (
     FieldError,
     forbidden,
     invalid,
-    not_supported,
     required,
     too_long,
 )
-from trellis.embedded.natives.metadata import immutable
-from trellis.embedded.natives.quantities import check_amount, parsed, rounded_to_milli
+from trellis.embedded.natives.metadata import immutable, unchanged
+from trellis.embedded.natives.quantities import check_amount, rounded_to_milli
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import check, config_key, label_key
 
@@ -34,8 +33,6 @@ _DOCKER = {
     "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
 }
 _ACCOUNT = "kubernetes.io/service-account.name"
-_REDACTED = "<secret contents redacted>"
-_LIMIT_TYPES = frozenset({"Pod", "Container", "PersistentVolumeClaim"})
 _BOUNDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
@@ -67,8 +64,8 @@ class ConfigMaps(_Sealable):
         for key in binary:
             errors += check(config_key, f"binaryData[{key}]", key)
         size = sum(len((value or "").encode()) for value in text.values())
-        size += sum(_decoded_size(value) for value in binary.values())
-        return [*errors, too_long("", _MOST_BYTES)] if size > _MOST_BYTES else errors
+        size += sum(_decoded_size(value or "") for value in binary.values())
+        return [*errors, too_long("[]", _MOST_BYTES)] if size > _MOST_BYTES else errors
 
 
 def _decoded_size(value: str) -> int:
@@ -116,28 +113,23 @@ def _typed(kind: str, data: dict[str, str], metadata: dict[str, Any]) -> list[Fi
         return [required(f"data[{name}]") for name in _KEYS[kind] if name not in data]
     if kind in _DOCKER:
         at = f"data[{_DOCKER[kind]}]"
-        if _DOCKER[kind] not in data:
-            return [required(at)]
-        problem = _json_problem(base64.b64decode(data[_DOCKER[kind]] or ""))
-        return [invalid(at, _REDACTED, problem)] if problem else []
+        return _json(data[_DOCKER[kind]], at) if _DOCKER[kind] in data else [required(at)]
     return []
 
 
-def _json_problem(content: bytes) -> str:
+def _json(encoded: str, path: str) -> list[FieldError]:
+    content = base64.b64decode(encoded or "").decode(errors="replace")
     try:
-        value = json.loads(content)
+        json.loads(content)
     except json.JSONDecodeError as problem:
-        if problem.pos >= len(content):
-            return "unexpected end of JSON input"
-        shown = content.decode(errors="replace")[problem.pos]
-        return f"invalid character '{shown}' looking for beginning of value"
-    except UnicodeDecodeError:
-        return "invalid character looking for beginning of value"
-    kinds = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
-    if value is None or isinstance(value, dict):
-        return ""
-    wanted = "Go value of type map[string]interface {}"
-    return f"json: cannot unmarshal {kinds[type(value)]} into {wanted}"
+        rest = content[problem.pos : problem.pos + 1]
+        said = (
+            f"invalid character '{rest}' looking for beginning of value"
+            if rest
+            else "unexpected end of JSON input"
+        )
+        return [invalid(path, "<secret contents redacted>", said)]
+    return []
 
 
 class LimitRanges(Native):
@@ -153,37 +145,6 @@ class LimitRanges(Native):
                     if amounts:
                         item[name] = amounts
 
-    def check(self, new: Object) -> list[FieldError]:
-        errors: list[FieldError] = []
-        seen: set[str] = set()
-        for position, item in enumerate((new.get("spec") or {}).get("limits") or ()):
-            at, kind = f"spec.limits[{position}]", item.get("type") or ""
-            errors += check(label_key, f"{at}.type", kind)
-            if "/" not in kind and kind not in _LIMIT_TYPES and not check(label_key, "", kind):
-                detail = "must be a standard limit type or fully qualified"
-                errors.append(invalid(f"{at}.type", kind, detail))
-            if kind in seen:
-                errors.append(invalid(f"{at}.type", kind, "must be unique"))
-            seen.add(kind)
-            errors += _bounds(item, at)
-        return errors
-
-
-def _bounds(item: dict[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    least, most = item.get("min") or {}, item.get("max") or {}
-    for name in {**most, **least}:
-        if name in least and name in most and parsed(least[name]) > parsed(most[name]):
-            at = f"{path}.min[{name}]"
-            detail = f"min value {least[name]} is greater than max value {most[name]}"
-            errors.append(invalid(at, least[name], detail))
-    if item.get("type") == "Pod":
-        for name in ("default", "defaultRequest"):
-            if item.get(name):
-                detail = "may not be specified when `type` is 'Pod'"
-                errors.append(forbidden(f"{path}.{name}", detail))
-    return errors
-
 
 class ResourceQuotas(Native):
     def default(self, new: Object) -> None:
@@ -191,25 +152,14 @@ class ResourceQuotas(Native):
             rounded_to_milli(hard)
 
     def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        errors: list[FieldError] = []
-        for name, amount in (spec.get("hard") or {}).items():
-            at = f"spec.hard[{name}]"
-            errors += check(label_key, at, name) + check_amount(name, amount, at)
-        scopes = (
-            "BestEffort",
-            "CrossNamespacePodAffinity",
-            "NotBestEffort",
-            "NotTerminating",
-            "PriorityClass",
-            "Terminating",
-            "VolumeAttributesClass",
-        )
-        for scope in spec.get("scopes") or ():
-            if scope not in scopes:
-                errors.append(not_supported("spec.scopes", scope, scopes))
-        return errors
+        return [
+            error
+            for name, amount in ((new.get("spec") or {}).get("hard") or {}).items()
+            for error in (
+                *check(label_key, f"spec.hard[{name}]", name),
+                *check_amount(name, amount, f"spec.hard[{name}]"),
+            )
+        ]
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
-        fresh, stored = new["spec"].get("scopes"), old["spec"].get("scopes")
-        return self.check(new) + immutable("spec.scopes", fresh, stored)
+        return self.check(new) + unchanged(new, old, "spec.scopes")

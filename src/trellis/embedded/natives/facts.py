@@ -208,11 +208,6 @@ def facts_of(group: str, kind: str) -> Facts:
     return _FACTS.get((group, kind), _PLAIN)
 
 
-def generation_counts(group: str, kind: str) -> bool:
-    """Whether objects of the kind carry a generation that counts their changes."""
-    return bool(facts_of(group, kind).counted)
-
-
 def _at(*path: str, absent: str = "") -> Callable[[Object], str]:
     def read(held: Object) -> str:
         value: Any = held
@@ -225,7 +220,7 @@ def _at(*path: str, absent: str = "") -> Callable[[Object], str]:
     return read
 
 
-def _pod_ips(pod: Object) -> str:
+def _pod_ip(pod: Object) -> str:
     status = pod.get("status") or {}
     return "".join(each.get("ip") or "" for each in (status.get("podIPs") or ())[:1])
 
@@ -266,8 +261,9 @@ _FIELDS: dict[Key, dict[str, Callable[[Object], str]]] = {
         "spec.serviceAccountName": _at("spec", "serviceAccountName"),
         "spec.hostNetwork": _at("spec", "hostNetwork", absent="false"),
         "status.phase": _at("status", "phase"),
-        "status.podIP": _pod_ips,
-        "status.podIPs": _pod_ips,
+        "status.podIP": _pod_ip,
+        # Taken, but no pod has it: a slip of the server's.
+        "status.podIPs": lambda _: "",
         "status.nominatedNodeName": _at("status", "nominatedNodeName"),
     },
     ("", "Node"): {"spec.unschedulable": _at("spec", "unschedulable", absent="false")},
@@ -277,7 +273,6 @@ _FIELDS: dict[Key, dict[str, Callable[[Object], str]]] = {
     ("", "ReplicationController"): {"status.replicas": _at("status", "replicas", absent="0")},
     ("", "Event"): _EVENT,
     (EVENTS, "Event"): _NEW_EVENT,
-    (APPS, "ReplicaSet"): {"status.replicas": _at("status", "replicas", absent="0")},
     (BATCH, "Job"): {"status.successful": _at("status", "succeeded", absent="0")},
     (DRA, "ResourceSlice"): {
         "spec.nodeName": _at("spec", "nodeName"),

@@ -204,3 +204,18 @@ def immutable(path: str, new: Any, old: Any, shape: str = "") -> list[FieldError
         return []
     shown: Any | Verbatim = printed(shape, new) if shape else new
     return [invalid(path, shown, IMMUTABLE)]
+
+
+def unchanged(new: Object, old: Object, *paths: str) -> list[FieldError]:
+    """Fields by their paths that may not change."""
+    return [
+        error
+        for path in paths
+        for error in immutable(path, field_of(new, path), field_of(old, path))
+    ]
+
+
+def field_of(held: Any, path: str) -> Any:
+    for name in path.split("."):
+        held = (held or {}).get(name)
+    return held

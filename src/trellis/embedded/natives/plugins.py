@@ -12,7 +12,6 @@ from typing import Any
 
 from trellis.embedded.asking import Object, Review
 from trellis.embedded.copying import copied
-from trellis.embedded.natives.quantities import parsed
 from trellis.embedded.refusals import Refusal, forbidden
 
 Read = Callable[[str, str, str, str], Object | None]
@@ -250,8 +249,6 @@ def validate(review: Review, read: Read) -> None:
         return
     if review.served.kind == "PriorityClass" and new.get("globalDefault"):
         _one_default_priority(review, new, read)
-    elif review.served.kind == "PersistentVolumeClaim" and review.old is not None:
-        _grown_only_if_allowed(review, new, review.old, read)
 
 
 def _one_default_priority(review: Review, new: Object, read: Read) -> None:
@@ -259,23 +256,4 @@ def _one_default_priority(review: Review, new: Object, read: Read) -> None:
     if held is not None and held["metadata"]["name"] != new["metadata"].get("name"):
         name = held["metadata"]["name"]
         why = f"PriorityClass {name} is already marked as default. Only one default can exist"
-        raise _refused(review, why)
-
-
-def _grown_only_if_allowed(review: Review, new: Object, old: Object, read: Read) -> None:
-    sizes = [
-        parsed(((held["spec"].get("resources") or {}).get("requests") or {}).get("storage") or "0")
-        for held in (new, old)
-    ]
-    if sizes[0] <= sizes[1]:
-        return
-    if (old.get("status") or {}).get("phase") != "Bound":
-        raise _refused(review, "Only bound persistent volume claims can be expanded")
-    name = new["spec"].get("storageClassName") or ""
-    found = read("storage.k8s.io", "storageclasses", "", name) if name else None
-    if not (found or {}).get("allowVolumeExpansion"):
-        why = (
-            "only dynamically provisioned pvc can be resized and the storageclass that provisions "
-            "the pvc must support resize"
-        )
         raise _refused(review, why)

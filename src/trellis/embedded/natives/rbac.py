@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trellis.embedded.fielderrors import FieldError, invalid, not_supported, required
 from trellis.embedded.natives.facts import RBAC
 from trellis.embedded.natives.goforms import printed
+from trellis.embedded.natives.rules import choice, every, needed, needed_text, part, struct
 from trellis.embedded.natives.selectors import validate_selector
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import check, dns_subdomain, path_segment
@@ -23,15 +24,15 @@ class Roles(Native):
         errors: list[FieldError] = []
         for position, rule in enumerate(new.get("rules") or ()):
             errors += _rule(rule, f"rules[{position}]", namespaced=self.facts.namespaced)
-        selectors = (new.get("aggregationRule") or {}).get("clusterRoleSelectors")
-        if new.get("aggregationRule") is not None:
-            at = "aggregationRule.clusterRoleSelectors"
-            if not selectors:
-                detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-                errors.append(required(at, detail))
-            for position, selector in enumerate(selectors or ()):
-                errors += validate_selector(selector, f"{at}[{position}]")
-        return errors
+        return errors + _AGGREGATION(new.get("aggregationRule"), "aggregationRule")
+
+
+_AGGREGATION = struct(
+    clusterRoleSelectors=(
+        needed("at least one clusterRoleSelector required if aggregationRule is non-nil"),
+        every(validate_selector),
+    )
+)
 
 
 def _rule(rule: dict[str, Any], path: str, *, namespaced: bool) -> list[FieldError]:
@@ -63,16 +64,9 @@ class Bindings(Native):
                 subject["apiGroup"] = RBAC
 
     def check(self, new: Object) -> list[FieldError]:
-        reference = new.get("roleRef") or {}
-        errors: list[FieldError] = []
-        if reference.get("apiGroup") != RBAC:
-            value = reference.get("apiGroup") or ""
-            errors.append(not_supported("roleRef.apiGroup", value, (RBAC,)))
         kinds = ("Role", "ClusterRole") if self.facts.namespaced else ("ClusterRole",)
-        if reference.get("kind") not in kinds:
-            errors.append(not_supported("roleRef.kind", reference.get("kind") or "", kinds))
-        name = reference.get("name") or ""
-        errors += check(path_segment, "roleRef.name", name) if name else [required("roleRef.name")]
+        reference = part(apiGroup=choice(RBAC), kind=choice(*kinds), name=needed_text(path_segment))
+        errors = reference(new.get("roleRef"), "roleRef")
         for position, subject in enumerate(new.get("subjects") or ()):
             errors += _subject(subject, f"subjects[{position}]", namespaced=self.facts.namespaced)
         return errors

@@ -67,7 +67,6 @@ from trellis.embedded.natives.workloads import (
     DaemonSets,
     Deployments,
     ReplicaSets,
-    ReplicationControllers,
     StatefulSets,
 )
 
@@ -82,7 +81,6 @@ _STRATEGIES: dict[tuple[str, str], type[Native]] = {
     ("", "PersistentVolumeClaim"): PersistentVolumeClaims,
     ("", "Pod"): Pods,
     ("", "PodTemplate"): PodTemplates,
-    ("", "ReplicationController"): ReplicationControllers,
     ("", "ResourceQuota"): ResourceQuotas,
     ("", "Secret"): Secrets,
     ("", "Service"): Services,

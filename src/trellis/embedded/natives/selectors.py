@@ -67,21 +67,19 @@ def is_empty(selector: Selector | None) -> bool:
 
 
 def as_text(selector: Selector | None) -> str:
-    """The string form, as a scale shows it."""
-    if not selector:
-        return ""
-    said = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for term in selector.get("matchExpressions") or ():
+    """As queries write it, sorted by key; empty for none and for everything."""
+    labels = (selector or {}).get("matchLabels") or {}
+    terms = [(key, f"{key}={value}") for key, value in labels.items()]
+    for term in (selector or {}).get("matchExpressions") or ():
         key, values = term.get("key") or "", ",".join(sorted(term.get("values") or ()))
-        said.append(
-            {
-                "In": f"{key} in ({values})",
-                "NotIn": f"{key} notin ({values})",
-                "Exists": key,
-                "DoesNotExist": f"!{key}",
-            }.get(term.get("operator") or "", key)
-        )
-    return ",".join(said)
+        said = {
+            "In": f"{key} in ({values})",
+            "NotIn": f"{key} notin ({values})",
+            "Exists": key,
+            "DoesNotExist": f"!{key}",
+        }
+        terms.append((key, said.get(term.get("operator") or "", "<error>")))
+    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
 
 
 def validate_node_selector(selector: Selector, path: str) -> list[FieldError]:

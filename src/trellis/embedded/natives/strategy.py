@@ -6,7 +6,7 @@ Objects are plain dicts, already decoded and normalised. Nothing here reads a cl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from trellis.embedded.copying import copied
 from trellis.embedded.natives.facts import Facts, facts_of
@@ -15,6 +15,8 @@ from trellis.embedded.natives.metadata import (
     validate_metadata_update,
     validate_own_finalizers,
 )
+from trellis.embedded.natives.numbers import not_negative
+from trellis.embedded.natives.rules import Rule, anything
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
@@ -26,12 +28,14 @@ class Native:
     """The strategy of one built-in kind.
 
     Of an update through `status` only the status is taken, and of the metadata what the kind lets
-    through; an update of the object itself never touches its status. Subclasses override
-    `check` (what must hold at creation and after every change of the object), `check_update` (what
-    may not change) and `check_status`.
+    through; an update of the object itself never touches its status. Subclasses have `rules`, or
+    override `check` (what must hold at creation and after every change of the object),
+    `check_update` (what may not change) and `check_status`.
     """
 
-    deprecation = ""
+    rules: ClassVar[Rule] = anything
+    counters: ClassVar[tuple[str, ...]] = ()
+    """Numbers of the status that are never negative."""
 
     def __init__(self, group: str, kind: str) -> None:
         self.group = group
@@ -87,14 +91,14 @@ class Native:
             return errors + self.check_status(new, old)
         return errors + self.check_update(new, old)
 
-    def check(self, new: Object) -> list[FieldError]:  # noqa: ARG002
-        return []
+    def check(self, new: Object) -> list[FieldError]:
+        return type(self).rules(new, "")
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
         return self.check(new)
 
     def check_status(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
-        return []
+        return not_negative(new.get("status") or {}, self.counters, "status")
 
     def warnings(self, new: Object, old: Object | None) -> list[str]:  # noqa: ARG002
         return []

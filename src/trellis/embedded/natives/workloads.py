@@ -13,7 +13,7 @@ from trellis.embedded.fielderrors import (
     required,
 )
 from trellis.embedded.natives.goforms import printed
-from trellis.embedded.natives.metadata import NEGATIVE, immutable
+from trellis.embedded.natives.metadata import unchanged
 from trellis.embedded.natives.numbers import (
     at_most_all,
     count_or_share,
@@ -25,6 +25,7 @@ from trellis.embedded.natives.numbers import (
 from trellis.embedded.natives.pod.defaults import default_template
 from trellis.embedded.natives.pod.validate import validate_template
 from trellis.embedded.natives.pod.warnings import workload_warnings
+from trellis.embedded.natives.rules import at_least, struct
 from trellis.embedded.natives.selectors import is_empty, matches, validate_selector
 from trellis.embedded.natives.storage.claims import default_claim, validate_claim_spec
 from trellis.embedded.natives.strategy import Native
@@ -86,7 +87,7 @@ def always_restarting(template: dict[str, Any], kind: str) -> list[FieldError]:
 class _Workload(Native):
     """What has a selector and a template of pods."""
 
-    counters: tuple[str, ...] = (
+    counters = (
         "observedGeneration",
         "replicas",
         "fullyLabeledReplicas",
@@ -109,8 +110,7 @@ class _Workload(Native):
         spec.setdefault("replicas", 1)
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
-        fresh, stored = new["spec"].get("selector"), old["spec"].get("selector")
-        return self.check(new) + immutable("spec.selector", fresh, stored)
+        return self.check(new) + unchanged(new, old, "spec.selector")
 
     def warnings(self, new: Object, old: Object | None) -> list[str]:
         found = workload_warnings(new, old, _TEMPLATE)
@@ -120,7 +120,7 @@ class _Workload(Native):
 
     def check_status(self, new: Object, old: Object) -> list[FieldError]:
         status = new.get("status") or {}
-        errors = not_negative(status, self.counters, "status")
+        errors = super().check_status(new, old)
         errors += within(status, self.within_replicas, "replicas", "status", _ABOVE)
         detail = "cannot be greater than readyReplicas"
         errors += within(status, ("availableReplicas",), "readyReplicas", "status", detail)
@@ -182,35 +182,6 @@ class ReplicaSets(_Workload):
         return errors + always_restarting(spec.get("template") or {}, "ReplicaSet")
 
 
-class ReplicationControllers(_Workload):
-    within_replicas = ReplicaSets.within_replicas
-
-    def default(self, new: Object) -> None:
-        super().default(new)
-        labels = (new["spec"]["template"].get("metadata") or {}).get("labels")
-        if labels:
-            if not new["spec"].get("selector"):
-                new["spec"]["selector"] = dict(labels)
-            metadata = new.setdefault("metadata", {})
-            if not metadata.get("labels"):
-                metadata["labels"] = dict(labels)
-
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        errors = not_negative(spec, ("minReadySeconds", "replicas"), "spec")
-        selector, template = spec.get("selector") or {}, spec.get("template") or {}
-        if not selector:
-            errors.append(required("spec.selector"))
-        labels = (template.get("metadata") or {}).get("labels") or {}
-        if any(labels.get(key) != value for key, value in selector.items()):
-            errors.append(invalid(f"{_TEMPLATE}.metadata.labels", labels, _UNMATCHED))
-        errors += validate_template(template, _TEMPLATE)
-        return errors + always_restarting(template, "ReplicationController")
-
-    def check_update(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
-        return self.check(new)
-
-
 class StatefulSets(_Workload):
     within_replicas = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     names_hosts = False
@@ -259,11 +230,6 @@ class StatefulSets(_Workload):
             errors.append(invalid("spec.updateStrategy", shown, detail))
         rolling = strategy.get("rollingUpdate") or {}
         errors += not_negative(rolling, ("partition",), "spec.updateStrategy.rollingUpdate")
-        keeping = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-        for when in ("whenDeleted", "whenScaled"):
-            if keeping.get(when) not in {None, "Retain", "Delete"}:
-                at = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
-                errors.append(not_supported(at, keeping[when], ("Retain", "Delete")))
         return errors
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
@@ -374,16 +340,15 @@ def _daemon_strategy(strategy: dict[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
+def _revision(data: Any, path: str) -> list[FieldError]:
+    if isinstance(data, dict):
+        return []
+    said = "is mandatory" if data is None else "must be a valid JSON object"
+    return [required(path, f"data {said}")]
+
+
 class ControllerRevisions(Native):
-    def check(self, new: Object) -> list[FieldError]:
-        errors: list[FieldError] = []
-        if (new.get("revision") or 0) < 0:
-            errors.append(invalid("revision", new["revision"], NEGATIVE))
-        if new.get("data") is None:
-            errors.append(required("data", "data is mandatory"))
-        elif not isinstance(new["data"], dict):
-            errors.append(required("data", "data must be a valid JSON object"))
-        return errors
+    rules = struct(revision=at_least(0), data=_revision)
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
-        return self.check(new) + immutable("data", new.get("data"), old.get("data"))
+        return self.check(new) + unchanged(new, old, "data")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.embedded.fields import gotext
+from trellis.embedded import gotext
 from trellis.embedded.refusals import Refusal, bad_request
 from trellis.embedded.schema.scalars import Undecodable
 from trellis.embedded.schema.text import from_json

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trellis.embedded.fields import gotext
+from trellis.embedded import gotext
 from trellis.embedded.patches.results import rejected
 from trellis.embedded.refusals import Refusal, bad_request
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trellis.embedded import gotext
 from trellis.embedded.fielderrors import invalid
-from trellis.embedded.fields import gotext
 from trellis.embedded.refusals import Refusal, bad_request
 from trellis.embedded.refusals import invalid as refused
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trellis.embedded import gotext
 from trellis.embedded.copying import copied
-from trellis.embedded.fields import gotext
 from trellis.embedded.patches.ordering import (
     bad_argument,
     bad_format,

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.embedded.copying import copied
+from trellis.embedded.gotext import json_kind
 from trellis.embedded.refusals import Refusal, bad_request
 from trellis.embedded.schema import node as nodes
 from trellis.embedded.schema.coerce import coerce
 from trellis.embedded.schema.prune import OBJECT_FIELDS
-from trellis.embedded.schema.scalars import Undecodable, json_type
+from trellis.embedded.schema.scalars import Undecodable
 from trellis.embedded.schema.text import from_json
 from trellis.embedded.schema.typed import Reading, Repeated, Where, typed
 
@@ -74,7 +75,7 @@ def decode(body: bytes, kind: Kind, mode: str = "Warn", media_type: str = "") ->
                 raise _no_head(str(error)) from error
         head = _head(value)
     except Undecodable as error:
-        raise _unrecognized(kind, str(error), body) from error
+        raise unrecognized(kind, str(error), body) from error
     decoded = _custom(value, head, kind, body) if kind.custom else _native(value, head, kind)
     problems = strict + decoded.problems
     if mode == "Strict" and problems:
@@ -82,6 +83,11 @@ def decode(body: bytes, kind: Kind, mode: str = "Warn", media_type: str = "") ->
         said = ", ".join(in_yaml + decoded.problems)
         raise _unfit(head, kind, f"strict decoding error: {said}")
     return Decoded(decoded.object, problems if mode == "Warn" else [], decoded.refusal)
+
+
+def check_head(value: Any) -> None:
+    """Raises Undecodable if it is no object, or says what it is otherwise than by texts."""
+    _head(value)
 
 
 def settled(value: Any, kind: Kind) -> tuple[Object, list[str]]:
@@ -116,12 +122,12 @@ def _head(value: Any) -> _Head:
     if value is None:
         return _Head("", "", "")
     if not isinstance(value, dict):
-        raise _no_head(f"json: cannot unmarshal {json_type(value)} into Go value of type {_HEAD}")
+        raise _no_head(f"json: cannot unmarshal {json_kind(value)} into Go value of type {_HEAD}")
     found = []
     for name in ("apiVersion", "kind"):
         said = value.get(name) or ""
         if type(value.get(name)) not in (str, type(None)):
-            said = json_type(value[name])
+            said = json_kind(value[name])
             place = f"Go struct field .{name} of type string"
             raise _no_head(f"json: cannot unmarshal {said} into {place}")
         found.append(said)
@@ -173,7 +179,7 @@ def _other_kind(value: Any, said: _Head, kind: Kind) -> Refusal:
 def _custom(value: Any, head: _Head, kind: Kind, body: bytes) -> Decoded:
     if not head.kind:
         why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise _unrecognized(kind, why, body)
+        raise unrecognized(kind, why, body)
     refusal = None
     if (head.group, head.version) != (kind.group, kind.version):
         refusal = _other_version(value.get("apiVersion") or "", kind)
@@ -230,7 +236,7 @@ def _unfit(said: _Head, kind: Kind, why: str) -> Refusal:
     )
 
 
-def _unrecognized(kind: Kind, why: str, body: bytes) -> Refusal:
+def unrecognized(kind: Kind, why: str, body: bytes) -> Refusal:
     shown = body[:_SHOWN].decode("utf-8", "replace") if body[:1] == b"{" else body[:_SHOWN].hex()
     more = " ..." if len(body) > _SHOWN else ""
     return bad_request(

@@ -119,39 +119,11 @@ def _is_hostname(text: str) -> bool:
     return fits and "_" not in text and _HOST.fullmatch(text) is not None
 
 
-def _is_isbn10(text: str) -> bool:
-    digits = re.sub(r"[\s-]+", "", text)
-    if not re.fullmatch(r"[0-9]{9}X|[0-9]{10}", digits):
-        return False
-    total = sum((at + 1) * int(digit) for at, digit in enumerate(digits[:9]))
-    return (total + 10 * (10 if digits[9] == "X" else int(digits[9]))) % 11 == 0
-
-
-def _is_isbn13(text: str) -> bool:
-    digits = re.sub(r"[\s-]+", "", text)
-    if not re.fullmatch(r"[0-9]{13}", digits):
-        return False
-    return sum(int(digit) * (1, 3)[at % 2] for at, digit in enumerate(digits)) % 10 == 0
-
-
-def _is_credit_card(text: str) -> bool:
-    digits = re.sub(r"[^0-9]+", "", text)
-    if not _CARD(digits):
-        return False
-    doubled = [int(d) * (1 + at % 2) for at, d in enumerate(reversed(digits))]
-    return sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
-
-
-_CARD = _matches(
-    r"4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
-    r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11}"
-)
 _ipv4, _ipv6 = _is_address(IPv4Address), _is_address(IPv6Address)
 _ANY4, _VARIANT = _HEX4, "[89abAB][0-9a-fA-F]{3}"
 
 # By name without dashes: `date-time` and `datetime` are the same to the server.
 _CHECKS: Final[dict[str, Check]] = {
-    "bsonobjectid": _matches("[0-9a-fA-F]{24}"),
     "uri": _is_uri,
     "email": _is_email,
     "hostname": _is_hostname,
@@ -174,20 +146,24 @@ _CHECKS: Final[dict[str, Check]] = {
     "uuid3": _uuid("3[0-9a-fA-F]{3}", _ANY4),
     "uuid4": _uuid("4[0-9a-fA-F]{3}", _VARIANT),
     "uuid5": _uuid("5[0-9a-fA-F]{3}", _VARIANT),
-    "isbn": lambda text: _is_isbn10(text) or _is_isbn13(text),
-    "isbn10": _is_isbn10,
-    "isbn13": _is_isbn13,
-    "creditcard": _is_credit_card,
-    "ssn": _matches(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
-    "hexcolor": _matches("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
-    "rgbcolor": _matches(
-        r"rgb\(\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])"
-        r"(\s*,\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])){2}\s*\)"
-    ),
     "byte": _matches(
         "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
     ),
-    "password": lambda _: True,
+    # These the server reads too; nobody's definition here uses them.
+    **dict.fromkeys(
+        (
+            "bsonobjectid",
+            "creditcard",
+            "hexcolor",
+            "isbn",
+            "isbn10",
+            "isbn13",
+            "password",
+            "rgbcolor",
+            "ssn",
+        ),
+        lambda _: True,
+    ),
     "date": _is_date,
     "duration": _is_duration,
     "datetime": _is_date_time,

@@ -93,7 +93,6 @@ class Node:
         "source",
         "special",
         "type",
-        "unique_items",
     )
 
     def __init__(self, source: Schema, name: str = "") -> None:
@@ -120,7 +119,6 @@ class Node:
         self.max_items: int | None = source.get("maxItems")
         self.min_properties: int | None = source.get("minProperties")
         self.max_properties: int | None = source.get("maxProperties")
-        self.unique_items: bool = source.get("uniqueItems", False)
         self.int_or_string: bool = source.get("x-kubernetes-int-or-string", False)
         self.preserve_unknown: bool = source.get("x-kubernetes-preserve-unknown-fields", False)
         self.embedded_resource: bool = source.get("x-kubernetes-embedded-resource", False)
@@ -164,7 +162,25 @@ def metadata_node() -> Node:
 
 
 def structural(schema: Schema) -> Node:
-    """The node of a custom kind's schema, as its definition holds it under `openAPIV3Schema`."""
+    """The node of a custom kind's schema, as its definition holds it under `openAPIV3Schema`.
+
+    A definition is looked at part by part, many times over, so that each part is made once. It is
+    told by identity: a schema must not be changed once it has been given here.
+    """
+    made = _made.get(id(schema))
+    if made is not None and made.source is schema:
+        return made
+    if len(_made) >= _MOST_MADE:
+        _made.clear()
+    node = _made[id(schema)] = _structural(schema)
+    return node
+
+
+_made: dict[int, Node] = {}
+_MOST_MADE = 20_000
+
+
+def _structural(schema: Schema) -> Node:
     node = Node(schema)
     properties: Schema = schema.get("properties") or {}
     node.properties.update((name, structural(inner)) for name, inner in properties.items())

@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from trellis.embedded.fielderrors import invalid
+from trellis.embedded.gotext import number
 from trellis.embedded.schema.result import Flaws, Place, spelt
 
 if TYPE_CHECKING:
@@ -15,23 +16,6 @@ if TYPE_CHECKING:
     from trellis.embedded.schema.node import Node
 
 _BITS = {"int32": 31, "int64": 63}
-# Beyond this, Go writes a number with an exponent.
-_EXPONENT_FROM, _EXPONENT_BELOW = 1e21, 1e-4
-
-
-def go_number(value: float) -> str:
-    """As Go prints it where no format is given."""
-    if isinstance(value, int):
-        return str(value)
-    size = abs(value)
-    if value and (size >= _EXPONENT_FROM or size < _EXPONENT_BELOW):
-        mantissa, _, exponent = f"{value!r}".partition("e")
-        if not exponent:
-            mantissa, _, exponent = f"{value:e}".partition("e")
-            mantissa = mantissa.rstrip("0").rstrip(".")
-        power = int(exponent)
-        return f"{mantissa.removesuffix('.0')}e{'-' if power < 0 else '+'}{abs(power):02}"
-    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def number_checks(node: Node, *, whole: bool) -> Callable[[Any, Place, Any, Flaws], int]:
@@ -122,7 +106,7 @@ def _bound(limit: float, *, exclusive: bool, lower: bool) -> Any:
     def check(value: Any, place: Place, flaws: Flaws) -> None:
         beyond = value < limit if lower else value > limit
         if beyond or (exclusive and value == limit):
-            said = f"{spelt(place)} in body should be {side}{or_equal} {go_number(limit)}"
+            said = f"{spelt(place)} in body should be {side}{or_equal} {number(limit)}"
             flaws.found.append(invalid(flaws.path(place), value, said))
 
     return check
@@ -134,10 +118,10 @@ def _multiple(of: float, *, whole: bool) -> Any:
     def check(value: Any, place: Place, flaws: Flaws) -> None:
         where = spelt(place)
         if factor <= 0:
-            said = f"factor MultipleOf declared for {where} must be positive: {go_number(factor)}"
+            said = f"factor MultipleOf declared for {where} must be positive: {number(factor)}"
             flaws.found.append(invalid(flaws.path(place), factor, said))
         elif not _divides(factor, value):
-            said = f"{where} in body should be a multiple of {go_number(factor)}"
+            said = f"{where} in body should be a multiple of {number(factor)}"
             flaws.found.append(invalid(flaws.path(place), value, said))
 
     return check

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trellis import cel
 from trellis.embedded import fielderrors
-from trellis.embedded.fielderrors import FieldError, child, index, invalid, key
+from trellis.embedded.fielderrors import UNSHOWN, FieldError, child, index, invalid, key
 from trellis.embedded.schema.correlate import NOTHING, entry, item_finder, same
 from trellis.embedded.schema.fieldpath import InvalidPath, walk
 from trellis.embedded.schema.result import NOWHERE
@@ -30,17 +30,6 @@ _REASONS: Final = {
     "FieldValueRequired": fielderrors.REQUIRED,
     "FieldValueDuplicate": fielderrors.DUPLICATE,
 }
-_WORDS: Final = {fielderrors.DUPLICATE: "Duplicate value", fielderrors.INVALID: "Invalid value"}
-
-
-@dataclass(frozen=True, slots=True)
-class Unshown(FieldError):
-    """An error of a list or object, which the message does not repeat."""
-
-    @property
-    def body(self) -> str:
-        said = _WORDS[self.reason]
-        return f"{said}: {self.detail}" if self.detail else said
 
 
 @dataclass(slots=True)
@@ -290,10 +279,12 @@ def _bindings(rule: Rule, spot: _Spot, *, fresh: bool) -> dict[str, Any]:
     return {"self": spot.value, "oldSelf": spot.old}
 
 
+# What a message does not repeat.
+_LARGE: Final = ("object", "array")
+
+
 def _error(node: Node, rule: Rule, value: Any, path: str, detail: str) -> FieldError:
     reason = _REASONS.get(rule.raw.get("reason") or "", fielderrors.INVALID)
     if reason == fielderrors.DUPLICATE:
         detail = ""
-    if reason in _WORDS and node.type in ("object", "array"):
-        return Unshown(reason, path, None, detail)
-    return FieldError(reason, path, value, detail)
+    return FieldError(reason, path, UNSHOWN if node.type in _LARGE else value, detail)

@@ -15,6 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
+from trellis.embedded.gotext import json_kind
+from trellis.embedded.stamps import stamp
+
 
 class Undecodable(ValueError):
     """A value that is not read at all; the message is the server's."""
@@ -144,7 +147,7 @@ _MICRO_PARTS: Final = (
 
 def time(value: Any) -> str:
     """Whole seconds in UTC."""
-    return _moment(_text(value), _LAYOUT, _PARTS).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return stamp(_moment(_text(value), _LAYOUT, _PARTS))
 
 
 def micro_time(value: Any) -> str:
@@ -155,7 +158,7 @@ def micro_time(value: Any) -> str:
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
-    raise Undecodable(f"json: cannot unmarshal {json_type(value)} into Go value of type string")
+    raise Undecodable(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
 
 
 # The same few moments come again and again, in every list of managed fields.
@@ -236,22 +239,4 @@ def int_or_string(value: Any) -> int | str:
         raise Undecodable(f"json: cannot unmarshal number {value} into Go value of type int32")
     if type(value) is float:
         raise Undecodable(f"json: cannot unmarshal number {value!r} into Go value of type int32")
-    raise Undecodable(f"json: cannot unmarshal {json_type(value)} into Go value of type int32")
-
-
-_TYPES: Final = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-}
-
-
-def json_type(value: Any) -> str:
-    """What Go's decoder calls the value."""
-    for kind, name in _TYPES.items():
-        if isinstance(value, kind):
-            return name
-    return "null"
+    raise Undecodable(f"json: cannot unmarshal {json_kind(value)} into Go value of type int32")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from math import isinf
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -45,7 +46,7 @@ def from_json(body: bytes, *, watch_keys: bool = True, untyped: bool = False) ->
 
 
 def _slowly(text: bytes | str, *, watch_keys: bool, untyped: bool) -> Any:
-    how = _NUMBERS if untyped else {}
+    how = _NUMBERS if untyped else _INTEGERS
     if not watch_keys:
         return json.loads(text, **how)
     return _marked(json.loads(text, object_pairs_hook=_object, **how))
@@ -59,6 +60,8 @@ def _marked(value: Any) -> Any:
 def number(text: str) -> int | float:
     """A whole number is written without a point, and up to a size without an exponent."""
     value = float(text)
+    if isinf(value):
+        raise Undecodable(f"json: cannot unmarshal number {text} into Go value of type float64")
     if not value.is_integer() or abs(value) >= _EXPONENT_FROM:
         return value
     return int(value) if abs(value) < _INT64 else int(Decimal(repr(value)))
@@ -69,11 +72,18 @@ def _integer(text: str) -> int | float:
     return value if -_INT64 <= value < _INT64 else number(text)
 
 
+def _long(text: str) -> int:
+    """Python refuses to read integers that no type of Go could hold anyway."""
+    return int(text) if len(text) <= _LONGEST else int(number(text))
+
+
 _INT64: Final = 1 << 63
+_LONGEST: Final = 4000
 # From here on Go writes an exponent, and so do we; below it, what can be written at all.
 _EXPONENT_FROM: Final = 1 << 64
 _INT64_LENGTH: Final = len(str(-_INT64))
 _DIGITS, _AS_ZEROS = b"0" * (_INT64_LENGTH - 1), bytes.maketrans(b"123456789", b"0" * 9)
+_INTEGERS: Final[dict[str, Any]] = {"parse_int": _long}
 _NUMBERS: Final[dict[str, Any]] = {"parse_float": number, "parse_int": _integer}
 _TYPED: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _UNTYPED: msgspec.json.Decoder[Any] = msgspec.json.Decoder(float_hook=number)

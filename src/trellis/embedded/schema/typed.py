@@ -7,16 +7,15 @@ out is left out, what may not is written; quantities and times are written the c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trellis.embedded import gotypes
 from trellis.embedded.copying import copied
+from trellis.embedded.gotext import json_kind
 from trellis.embedded.schema import scalars
 from trellis.embedded.schema.node import native
-from trellis.embedded.schema.scalars import Undecodable, json_type
+from trellis.embedded.schema.scalars import Undecodable
 
 if TYPE_CHECKING:
     from trellis.embedded.schema.node import Node
@@ -67,7 +66,7 @@ class Reading:
 
     def mismatched(self, value: Any, where: Where, go_type: str) -> None:
         """The first one counts, and reading goes on: a malformed quantity behind it would win."""
-        said = json_type(value)
+        said = json_kind(value)
         if said == "number" and go_type in _INT_LIMITS:
             said = f"number {value!r}"
         self.fault(f"json: cannot unmarshal {said} into Go {_place(where)} of type {go_type}")
@@ -159,14 +158,13 @@ class _Struct:
 
     def _build(self) -> dict[str, _Field]:
         fields: dict[str, _Field] = {}
-        for name, said in declared()[self.node.name].items():
+        for name, declared in gotypes.fields(self.node.name).items():
             node = self.node.properties[name]
-            go_type = said.rstrip("?~").lstrip("*")
-            pointer = said.startswith("*")
-            read, zero = _reader(node, go_type), _zero(node)
+            pointer = "p" in declared.flags
+            read, zero = _reader(node, declared.go), _zero(node)
             struct = type(zero) is dict or bool(node.special)
             fields[name] = _Field(read, pointer or struct)
-            if said.endswith("~") or (said.endswith("?") and (pointer or not struct)):
+            if declared.left_out(struct):
                 continue
             if pointer:
                 self._always.append((name, None))
@@ -176,20 +174,6 @@ class _Struct:
                 self._always.append((name, zero))
         self._fields = fields
         return fields
-
-
-@cache
-def declared() -> dict[str, dict[str, str]]:
-    """How Go declares each type's fields, in its order: by the definition's name, then the field's.
-
-    A type is written as Go prints it, with `?` where an empty value is left out, `~` where zero is.
-    """
-    text = resources.files(__package__).joinpath("go_types.json").read_text()
-    loaded: dict[str, dict[str, str]] = json.loads(text)
-    return loaded | {
-        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
-        "CustomResourceSubresourceStatus": {}
-    }
 
 
 _structs: dict[str, _Struct] = {}

@@ -67,8 +67,8 @@ class DeleteOptions:
     dry_run: bool = False
     said: Mapping[str, Any] | None = None
 
-    def spoken(self) -> Object:
-        return {"kind": "DeleteOptions", "apiVersion": f"{META}/v1", **(self.said or {})}
+    def spoken(self, kind: str) -> Object:
+        return {"kind": kind, "apiVersion": f"{META}/v1", **(self.said or {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,6 @@ def _write_options(ask: Ask, kind: str, errors: list[FieldError]) -> WriteOption
     force = _flag(ask, "force") if kind == "PatchOptions" else None
     said = {
         "dryRun": dry_run,
-        "force": force,
         "fieldManager": manager,
         "fieldValidation": validation,
     }

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trellis.embedded.wire.gotypes import GoField, objects, structs
+from trellis.embedded.gotypes import GoField, objects, structs
+from trellis.embedded.stamps import stamp
 from trellis.embedded.wire.numbers import duration
 
 MAGIC = b"k8s\0"
@@ -221,7 +222,7 @@ def _moment(value: Any) -> datetime | None:
 
 def _time(value: Any, _: int) -> str | None:
     moment = _moment(value)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if moment is None else stamp(moment)
 
 
 def _micro_time(value: Any, _: int) -> str | None:

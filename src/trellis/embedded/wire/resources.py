@@ -11,36 +11,6 @@ import msgspec
 
 # What may be selected by field beside metadata.name and metadata.namespace. No document of the
 # server tells; these are its conversion functions of field labels.
-_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-_SELECTABLE: dict[tuple[str, str], tuple[str, ...]] = {
-    ("", "Pod"): (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.podIPs",
-        "status.nominatedNodeName",
-    ),
-    ("", "Node"): ("spec.unschedulable",),
-    ("", "ReplicationController"): ("status.replicas",),
-    ("", "Event"): (
-        *(f"involvedObject.{name}" for name in _INVOLVED),
-        *("reason", "reportingComponent", "source", "type"),
-    ),
-    ("events.k8s.io", "Event"): (
-        *(f"regarding.{name}" for name in _INVOLVED),
-        *("reason", "reportingController", "type"),
-    ),
-    ("", "Namespace"): ("status.phase",),
-    ("", "Secret"): ("type",),
-    ("", "Service"): ("spec.clusterIP", "spec.type"),
-    ("batch", "Job"): ("status.successful",),
-    ("certificates.k8s.io", "CertificateSigningRequest"): ("spec.signerName",),
-    ("resource.k8s.io", "ResourceSlice"): ("spec.nodeName", "spec.driver"),
-}
 
 
 class ResourceInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,10 +33,6 @@ class ResourceInfo(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def list_kind(self) -> str:
         return f"{self.kind}List"
-
-    @property
-    def selectable(self) -> tuple[str, ...]:
-        return _SELECTABLE.get((self.group, self.kind), ())
 
 
 @cache

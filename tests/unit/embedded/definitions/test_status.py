@@ -129,7 +129,7 @@ def test_what_is_served_is_what_the_definition_says() -> None:
     assert served.subresources["scale"]["paths"] == scale
     assert served.selectable == ("status.n",)
     assert served.storage_version == "v1"
-    assert served.strategy.deprecation == "example.com/v1 Thing is deprecated"
+    assert served.deprecation == "example.com/v1 Thing is deprecated"
 
 
 def test_the_spec_of_a_definition_counts_and_its_status_is_kept() -> None:

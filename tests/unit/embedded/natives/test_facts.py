@@ -12,7 +12,7 @@ from tests.conformance.natives import Native, merged
 from tests.conformance.probes.update_kinds import _CHANGES
 from tests.unit.embedded.natives.desk import PROBE, Desk, golden
 from trellis.embedded.copying import copied
-from trellis.embedded.natives import facts_of, generation_counts, selectable_fields, strategy_of
+from trellis.embedded.natives import facts_of, selectable_fields, strategy_of
 from trellis.embedded.patches import strategic
 from trellis.embedded.schema.node import native_of
 
@@ -62,8 +62,7 @@ def test_which_changes_count_a_generation(native: Native) -> None:
 
 def test_kinds_that_are_not_listed_are_plain() -> None:
     assert facts_of("example.com", "Thing") == facts_of("", "ConfigMap")
-    assert not generation_counts("", "ConfigMap")
-    assert generation_counts("", "Pod")
+    assert not facts_of("", "ConfigMap").counted
     assert type(strategy_of("storage.k8s.io", "CSINode")).__name__ == "Native"
 
 

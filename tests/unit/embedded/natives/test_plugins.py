@@ -166,29 +166,3 @@ def test_there_is_one_default_priority() -> None:
         plugins.validate(desk.review(_served(PRIORITY_CLASS), body), desk.read)
     held = desk.stored[SCHEDULING, "priorityclasses", "", "low"]
     plugins.validate(desk.review(_served(PRIORITY_CLASS), held, held), desk.read)
-
-
-@pytest.mark.parametrize(
-    ("phase", "expansion", "said"),
-    [
-        pytest.param(
-            "Pending", True, "Only bound persistent volume claims can be expanded", id="unbound"
-        ),
-        pytest.param("Bound", False, "must support resize", id="by its class"),
-        pytest.param("Bound", True, None, id="allowed"),
-    ],
-)
-def test_a_claim_grows_only_where_that_is_allowed(
-    phase: str, expansion: bool, said: str | None
-) -> None:
-    held = {"metadata": {"name": "nobody"}, "allowVolumeExpansion": expansion}
-    desk = Desk({("storage.k8s.io", "storageclasses", "", "nobody"): held})
-    old = {**CLAIM.new(PROBE), "status": {"phase": phase}}
-    new = copied(old)
-    new["spec"]["resources"]["requests"]["storage"] = "2Gi"
-    review = desk.review(_served(CLAIM), new, old)
-    if said is None:
-        plugins.validate(review, desk.read)
-    else:
-        with pytest.raises(Refusal, match=said):
-            plugins.validate(review, desk.read)

@@ -154,11 +154,11 @@ def test_what_is_in_the_servers_form_stays_as_it_is(kind: str) -> None:
 def test_an_object_is_quoted_in_goes_order() -> None:
     metadata = {"uid": "u", "name": "a", "labels": {"b": "1", "a": "2"}}
     config_map = {"metadata": metadata, "kind": "ConfigMap", "apiVersion": "v1", "zap": 1}
-    assert patched_text(config_map) == (
+    assert patched_text(config_map, native_of("", "v1", "ConfigMap")) == (
         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","uid":"u",'
         '"labels":{"a":"2","b":"1"}},"zap":1}'
     )
     custom = config_map | {"apiVersion": "example.com/v1", "kind": "Thing"}
-    assert patched_text(custom).startswith(
+    assert patched_text(custom, None).startswith(
         '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"labels":{"a":"2","b":"1"},'
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tests.conformance.kinds import shared
 from trellis.embedded.exchange import Ask
+from trellis.embedded.natives import selectable_fields
 from trellis.embedded.refusals import Refusal
 from trellis.embedded.schema.node import resource
 from trellis.embedded.served import Served, Strategy
@@ -51,7 +52,11 @@ def native(info: ResourceInfo) -> Served:
         categories=info.categories,
         verbs=info.verbs,
         subresources=info.subresources,
-        selectable=info.selectable,
+        selectable=tuple(
+            field
+            for field in selectable_fields(info.group, info.kind)
+            if not field.startswith("metadata.")
+        ),
     )
 
 

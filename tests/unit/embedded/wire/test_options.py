@@ -208,7 +208,7 @@ def test_the_body_of_a_deletion_wins_over_its_query() -> None:
     body = {"preconditions": {"uid": "u"}, "gracePeriodSeconds": 0}
     found = delete_options(ask(query=query), body)
     assert (found.grace, found.uid, found.propagation) == (0, "u", "")
-    assert found.spoken()["preconditions"] == {"uid": "u"}
+    assert found.spoken("DeleteOptions")["preconditions"] == {"uid": "u"}
     assert delete_options(ask(), None) == DeleteOptions(said={})
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.conformance.probes.tables import PODS, STATE
 from tests.unit.embedded.wire.builders import NOW, golden
+from trellis.embedded.natives.selectors import as_text
 from trellis.embedded.wire.printing import BUILT_IN, pods
-from trellis.embedded.wire.printing.values import selector_text
 
 Object = dict[str, Any]
 
@@ -160,9 +160,9 @@ def test_a_selector_is_sorted_by_key() -> None:
         {"key": "e", "operator": "Exists"},
         {"key": "a", "operator": "DoesNotExist"},
     ]
-    text = selector_text({"matchLabels": {"d": "1"}, "matchExpressions": terms})
+    text = as_text({"matchLabels": {"d": "1"}, "matchExpressions": terms})
     assert text == "!a,b notin (x),c in (a,z),d=1,e"
-    assert selector_text(None) == selector_text({}) == ""
+    assert as_text(None) == as_text({}) == ""
 
 
 def test_nodes_tell_state_roles_and_addresses() -> None:

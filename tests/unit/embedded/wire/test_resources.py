@@ -27,11 +27,5 @@ def test_subresources_are_of_their_resource_and_not_resources_themselves() -> No
     assert not any("/" in each.plural for each in builtin())
 
 
-def test_what_can_be_selected_by_field_follows_the_group() -> None:
-    events = {each.group: each.selectable for each in builtin() if each.kind == "Event"}
-    assert "involvedObject.name" in events[""]
-    assert "regarding.name" in events["events.k8s.io"]
-
-
 def test_the_version_names_its_minor() -> None:
     assert version()["gitVersion"].startswith(f"v1.{version()['minor']}.")

@@ -93,7 +93,7 @@ def _select_by_uid(spec: dict[str, Any], metadata: dict[str, Any]) -> None:
     template = spec["template"].setdefault("metadata", {})
     labels = template["labels"] = template.get("labels") or {}
     for name in _NAMES:
-        labels.setdefault(name, metadata["name"])
+        labels.setdefault(name, metadata.get("name", ""))
     for name in _UIDS:
         labels.setdefault(name, metadata["uid"])
     selector = spec["selector"] = spec.get("selector") or {}

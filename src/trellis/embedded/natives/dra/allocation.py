@@ -11,25 +11,21 @@ from trellis.embedded.fielderrors import (
     Verbatim,
     forbidden,
     invalid,
-    required,
     too_many,
 )
-from trellis.embedded.natives.dra.parts import (
-    distinct,
-    each,
-    validate_config,
-    validate_driver,
-    validate_pool,
-)
+from trellis.embedded.natives.dra.parts import validate_config, validate_driver, validate_pool
 from trellis.embedded.natives.dra.requests import Requests
 from trellis.embedded.natives.metadata import immutable
+from trellis.embedded.natives.rules import all_of, distinct, every, needed, struct
 from trellis.embedded.natives.selectors import validate_node_selector
 from trellis.embedded.natives.syntax import check, dns_label
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
 
-_MOST_USERS = 256
+_USERS = all_of(
+    every(struct(resource=needed(), name=needed(), uid=needed()), 256), distinct("uid", 256)
+)
 _MOST_RESULTS = 32
 _MOST_CONFIGS = 64
 
@@ -38,9 +34,7 @@ def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
     status, before = new.get("status") or {}, old.get("status") or {}
     allocation, users = status.get("allocation"), status.get("reservedFor") or []
     at = "status.reservedFor"
-    errors = each(users, _MOST_USERS, _user, at)
-    if len(users) <= _MOST_USERS:
-        errors += distinct(users, [user.get("uid") or "" for user in users], at)
+    errors = _USERS(users, at)
     errors += _devices(status.get("devices") or [], allocation)
     if users and allocation is None:
         errors.append(forbidden(at, "may not be specified when `allocated` is not set"))
@@ -55,11 +49,6 @@ def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
     if allocation is not None:
         errors += _allocation(new, allocation, before.get("allocation"))
     return errors
-
-
-def _user(user: dict[str, Any], path: str) -> list[FieldError]:
-    names = ("resource", "name", "uid")
-    return [required(f"{path}.{name}") for name in names if not user.get(name)]
 
 
 def _allocation(

@@ -14,17 +14,16 @@ from trellis.embedded.fielderrors import (
 )
 from trellis.embedded.natives.dra.allocation import validate_claim_status
 from trellis.embedded.natives.dra.parts import (
-    distinct,
-    each,
     validate_config,
     validate_configs,
     validate_fully_qualified,
     validate_selectors,
-    validate_toleration,
+    validate_tolerations,
 )
 from trellis.embedded.natives.dra.requests import Requests
 from trellis.embedded.natives.metadata import immutable, validate_annotations, validate_labels
 from trellis.embedded.natives.quantities import is_extended
+from trellis.embedded.natives.rules import all_of, distinct, every, needed_text, struct
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import check, dns_label, dns_subdomain
 
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from trellis.embedded.asking import Object
     from trellis.embedded.served import Circumstances
 
-_MOST_REQUESTS = 32
-_MOST_ALTERNATIVES = 8
 _ADMIN = "resource.kubernetes.io/admin-access"
 _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
 
@@ -58,10 +55,7 @@ def validate_claim_spec(spec: dict[str, Any], path: str) -> list[FieldError]:
     devices, at = spec.get("devices") or {}, f"{path}.devices"
     requests = devices.get("requests") or []
     known = Requests.of(requests)
-    errors = each(requests, _MOST_REQUESTS, _request, f"{at}.requests")
-    if len(requests) <= _MOST_REQUESTS:
-        names = [request.get("name") or "" for request in requests]
-        errors += distinct(requests, names, f"{at}.requests")
+    errors = _REQUESTS(requests, f"{at}.requests")
     for position, constraint in enumerate(devices.get("constraints") or ()):
         errors += _constraint(constraint, known, f"{at}.constraints[{position}]")
     for position, config in enumerate(devices.get("config") or ()):
@@ -80,10 +74,7 @@ def _request(request: dict[str, Any], path: str) -> list[FieldError]:
         return [*errors, invalid(path, None, f"{_ONE_OF}, but multiple fields are set")]
     if exactly is not None:
         return errors + _exact(exactly, f"{path}.exactly")
-    at = f"{path}.firstAvailable"
-    errors += each(alternatives, _MOST_ALTERNATIVES, _alternative, at)
-    names = [alternative.get("name") or "" for alternative in alternatives]
-    return errors + distinct(alternatives, names, at)
+    return errors + _ALTERNATIVES(alternatives, f"{path}.firstAvailable")
 
 
 def _alternative(request: dict[str, Any], path: str) -> list[FieldError]:
@@ -91,9 +82,7 @@ def _alternative(request: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _exact(request: dict[str, Any], path: str) -> list[FieldError]:
-    name, at = request.get("deviceClassName") or "", f"{path}.deviceClassName"
-    errors = check(dns_subdomain, at, name) if name else [required(at)]
-    errors += validate_selectors(request.get("selectors") or [], f"{path}.selectors")
+    errors = _EXACT(request, path)
     mode, count = request.get("allocationMode") or "", request.get("count") or 0
     at = f"{path}.count"
     if mode == "All":
@@ -105,9 +94,12 @@ def _exact(request: dict[str, Any], path: str) -> list[FieldError]:
             errors.append(invalid(at, count, "must be greater than zero"))
     else:
         errors.append(not_supported(f"{path}.allocationMode", mode, ("All", "ExactCount")))
-    for position, toleration in enumerate(request.get("tolerations") or ()):
-        errors += validate_toleration(toleration, f"{path}.tolerations[{position}]")
-    return errors
+    return errors + validate_tolerations(request.get("tolerations"), f"{path}.tolerations")
+
+
+_EXACT = struct(deviceClassName=needed_text(dns_subdomain), selectors=validate_selectors)
+_ALTERNATIVES = all_of(every(_alternative, 8), distinct("name"))
+_REQUESTS = all_of(every(_request, 32), distinct("name", 32))
 
 
 def _constraint(constraint: dict[str, Any], known: Requests, path: str) -> list[FieldError]:
@@ -177,13 +169,15 @@ class ResourceClaimTemplates(Native):
         return immutable("spec", new.get("spec"), old.get("spec"), shape)
 
 
+def _extended(name: str | None, path: str) -> list[FieldError]:
+    if name is None or is_extended(name):
+        return []
+    return [invalid(path, name, "must be a valid extended resource name")]
+
+
 class DeviceClasses(Native):
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        errors = validate_selectors(spec.get("selectors") or [], "spec.selectors")
-        errors += validate_configs(spec.get("config") or [], "spec.config")
-        name = spec.get("extendedResourceName")
-        if name is not None and not is_extended(name):
-            detail = "must be a valid extended resource name"
-            errors.append(invalid("spec.extendedResourceName", name, detail))
-        return errors
+    rules = struct(
+        spec=struct(
+            selectors=validate_selectors, config=validate_configs, extendedResourceName=_extended
+        )
+    )

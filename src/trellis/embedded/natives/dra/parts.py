@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from trellis import cel
 from trellis.embedded.fielderrors import (
     FieldError,
-    duplicate,
     forbidden,
     invalid,
-    not_supported,
     required,
     too_long,
-    too_many,
 )
+from trellis.embedded.natives.rules import every, needed_choice, one_of, text
 from trellis.embedded.natives.syntax import (
     c_identifier,
     check,
@@ -26,35 +23,10 @@ from trellis.embedded.natives.syntax import (
     label_value,
 )
 
-Item = Callable[[Any, str], list[FieldError]]
-_MOST_SELECTORS = 32
-_MOST_CONFIGS = 32
 _LONGEST_SELECTOR = 10 * 1024
 _MOST_COST = 1_000_000
 _MOST_PARAMETERS = 10 * 1024
 EFFECTS = ("NoExecute", "NoSchedule", "None")
-
-
-def each(items: list[Any], most: int, item: Item, path: str) -> list[FieldError]:
-    """The items of a list; of one that is too long nothing is said but that."""
-    if len(items) > most:
-        return [too_many(path, len(items), most)]
-    return [
-        error
-        for position, value in enumerate(items)
-        for error in item(value, f"{path}[{position}]")
-    ]
-
-
-def distinct(items: list[Any], keys: list[Any], path: str) -> list[FieldError]:
-    """Items whose key another one before them has."""
-    seen: list[Any] = []
-    errors: list[FieldError] = []
-    for position, key in enumerate(keys[: len(items)]):
-        if key in seen:
-            errors.append(duplicate(f"{path}[{position}]", key))
-        seen.append(key)
-    return errors
 
 
 def validate_driver(name: str, path: str) -> list[FieldError]:
@@ -106,10 +78,6 @@ def validate_fully_qualified(name: str, path: str) -> list[FieldError]:
     return errors
 
 
-def validate_selectors(selectors: list[dict[str, Any]], path: str) -> list[FieldError]:
-    return each(selectors, _MOST_SELECTORS, _selector, path)
-
-
 def _selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     if selector.get("cel") is None:
         return [required(f"{path}.cel")]
@@ -128,10 +96,6 @@ def _selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     return []
 
 
-def validate_configs(configs: list[dict[str, Any]], path: str) -> list[FieldError]:
-    return each(configs, _MOST_CONFIGS, validate_config, path)
-
-
 def validate_config(config: dict[str, Any], path: str) -> list[FieldError]:
     opaque = config.get("opaque")
     if opaque is None:
@@ -148,19 +112,17 @@ def validate_config(config: dict[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
-def validate_toleration(toleration: dict[str, Any], path: str) -> list[FieldError]:
-    key, operator = toleration.get("key") or "", toleration.get("operator") or ""
-    value, effect = toleration.get("value") or "", toleration.get("effect") or ""
-    errors = check(label_key, f"{path}.key", key) if key else []
-    if operator == "Exists":
-        if value:
-            detail = "must be empty for operator `Exists`"
-            errors.append(invalid(f"{path}.value", value, detail))
+def _toleration(toleration: dict[str, Any], path: str) -> list[FieldError]:
+    operator, value = toleration.get("operator"), toleration.get("value") or ""
+    errors = text(label_key)(toleration.get("key"), f"{path}.key")
+    if operator == "Exists" and value:
+        errors.append(invalid(f"{path}.value", value, "must be empty for operator `Exists`"))
     elif operator == "Equal":
         errors += check(label_value, f"{path}.value", value)
-    else:
-        wrong = not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
-        errors.append(wrong if operator else required(f"{path}.operator"))
-    if effect and effect not in EFFECTS:
-        errors.append(not_supported(f"{path}.effect", effect, EFFECTS))
-    return errors
+    errors += needed_choice("Equal", "Exists")(operator, f"{path}.operator")
+    return errors + one_of(*EFFECTS)(toleration.get("effect") or None, f"{path}.effect")
+
+
+validate_tolerations = every(_toleration)
+validate_selectors = every(_selector, 32)
+validate_configs = every(validate_config, 32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trellis.embedded.fielderrors import FieldError, invalid
-from trellis.embedded.natives.dra.parts import distinct
+from trellis.embedded.natives.rules import all_of, distinct, every
 from trellis.embedded.natives.syntax import check, dns_label
 
 _UNKNOWN = (
@@ -45,9 +45,4 @@ class Requests:
         return errors
 
     def check_all(self, names: list[str], path: str) -> list[FieldError]:
-        errors = [
-            error
-            for position, name in enumerate(names)
-            for error in self.check(name, f"{path}[{position}]")
-        ]
-        return errors + distinct(names, names, path)
+        return all_of(every(self.check), distinct())(names, path)

@@ -10,20 +10,29 @@ from trellis.embedded.fielderrors import (
     FieldError,
     forbidden,
     invalid,
-    not_supported,
     required,
     too_long,
     too_many,
 )
 from trellis.embedded.natives.dra.parts import (
     EFFECTS,
-    distinct,
     validate_driver,
     validate_pool,
     validate_qualified,
 )
 from trellis.embedded.natives.goforms import printed
-from trellis.embedded.natives.metadata import immutable
+from trellis.embedded.natives.metadata import unchanged
+from trellis.embedded.natives.rules import (
+    any_text,
+    at_least,
+    distinct,
+    every,
+    more_than_none,
+    needed_choice,
+    part,
+    struct,
+    text,
+)
 from trellis.embedded.natives.selectors import validate_node_selector
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import check, dns_label, dns_subdomain, label_key, label_value
@@ -34,7 +43,6 @@ if TYPE_CHECKING:
 
 _MOST_DEVICES = 128
 _MOST_WITH_TAINTS = 64
-_MOST_TAINTS = 16
 _MOST_VALUES = 32
 _LONGEST_VALUE = 64
 _WHERE = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -61,18 +69,13 @@ class ResourceSlices(Native):
     def check(self, new: Object) -> list[FieldError]:
         spec = new.get("spec") or {}
         errors = validate_driver(spec.get("driver") or "", "spec.driver")
-        errors += _pool(spec.get("pool") or {}, "spec.pool")
+        errors += _POOL(spec.get("pool"), "spec.pool")
         errors += _where(spec)
         return errors + _devices(spec)
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
         errors = self.check(new)
-        fresh, stored = new["spec"], old["spec"]
-        pools = fresh.get("pool") or {}, stored.get("pool") or {}
-        errors += immutable("spec.pool.name", pools[0].get("name"), pools[1].get("name"))
-        for name in ("driver", "nodeName"):
-            errors += immutable(f"spec.{name}", fresh.get(name), stored.get(name))
-        return errors
+        return errors + unchanged(new, old, "spec.pool.name", "spec.driver", "spec.nodeName")
 
     def warnings(self, new: Object, old: Object | None) -> list[str]:  # noqa: ARG002
         driver = (new.get("spec") or {}).get("driver") or ""
@@ -89,15 +92,12 @@ def _date_taints(new: Object, now: str) -> None:
                 taint["timeAdded"] = now
 
 
-def _pool(pool: dict[str, Any], path: str) -> list[FieldError]:
-    errors = validate_pool(pool.get("name") or "", f"{path}.name")
-    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
-    if count <= 0:
-        errors.append(invalid(f"{path}.resourceSliceCount", count, "must be greater than zero"))
-    if generation < 0:
-        detail = "must be greater than or equal to zero"
-        errors.append(invalid(f"{path}.generation", generation, detail))
-    return errors
+_POOL = part(
+    name=lambda value, path: validate_pool(value or "", path),
+    resourceSliceCount=more_than_none(),
+    generation=at_least(0, "must be greater than or equal to zero"),
+)
+_TAINT = struct(key=any_text(label_key), value=text(label_value), effect=needed_choice(*EFFECTS))
 
 
 def _where(spec: dict[str, Any]) -> list[FieldError]:
@@ -147,7 +147,7 @@ def _devices(spec: dict[str, Any]) -> list[FieldError]:
     own = bool(spec.get("perDeviceNodeSelection"))
     for position, device in enumerate(devices):
         errors += _device(device, f"{at}[{position}]", own=own)
-    return errors + distinct(devices, [device.get("name") or "" for device in devices], at)
+    return errors + distinct("name")(devices, at)
 
 
 def _is_advanced(device: dict[str, Any]) -> bool:
@@ -174,11 +174,7 @@ def _device(device: dict[str, Any], path: str, *, own: bool) -> list[FieldError]
         if amount.get("requestPolicy") is not None and not device.get("allowMultipleAllocations"):
             detail = "allowMultipleAllocations must be true"
             errors.append(forbidden(f"{path}.capacity[{name}].requestPolicy", detail))
-    taints = device.get("taints") or []
-    if len(taints) > _MOST_TAINTS:
-        errors.append(too_many(f"{path}.taints", len(taints), _MOST_TAINTS))
-    for position, taint in enumerate(taints[:_MOST_TAINTS]):
-        errors += _taint(taint, f"{path}.taints[{position}]")
+    errors += every(_TAINT, 16)(device.get("taints"), f"{path}.taints")
     return errors + _own_place(device, path, own=own)
 
 
@@ -214,14 +210,4 @@ def _attribute(attribute: dict[str, Any], path: str) -> list[FieldError]:
     if len(given) != 1:
         shown: Any = printed("resource.DeviceAttribute", attribute) if given else ""
         errors.append(invalid(path, shown, "exactly one value must be specified"))
-    return errors
-
-
-def _taint(taint: dict[str, Any], path: str) -> list[FieldError]:
-    errors = check(label_key, f"{path}.key", taint.get("key") or "")
-    if value := taint.get("value"):
-        errors += check(label_value, f"{path}.value", value)
-    effect, at = taint.get("effect") or "", f"{path}.effect"
-    if effect not in EFFECTS:
-        errors.append(not_supported(at, effect, EFFECTS) if effect else required(at))
     return errors

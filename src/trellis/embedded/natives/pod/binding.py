@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trellis.embedded.conditions import set_condition
 from trellis.embedded.copying import copied
 from trellis.embedded.fielderrors import FieldError, joined, not_supported, required
-from trellis.embedded.natives.pod.status import set_condition
 from trellis.embedded.refusals import Refusal, bad_request, conflict
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def bind(pod: Object, binding: Object, now: str) -> Object:
     for name in ("annotations", "labels"):
         if added := (binding.get("metadata") or {}).get(name):
             bound["metadata"][name] = {**(bound["metadata"].get(name) or {}), **added}
-    set_condition(status, {"type": "PodScheduled", "status": "True"}, now)
+    set_condition(status, {"type": "PodScheduled", "status": "True", "lastProbeTime": None}, now)
     return bound
 
 

@@ -15,15 +15,11 @@ from trellis.embedded.fielderrors import (
     forbidden,
     invalid,
     not_found,
-    not_supported,
     required,
 )
 from trellis.embedded.natives.goforms import printed
 from trellis.embedded.natives.pod.environment import validate_env, validate_env_from
-from trellis.embedded.natives.pod.probes import (
-    validate_lifecycle,
-    validate_probe,
-)
+from trellis.embedded.natives.pod.probes import PROBES, validate_lifecycle
 from trellis.embedded.natives.pod.volumes import local_path
 from trellis.embedded.natives.quantities import (
     check_amount,
@@ -31,20 +27,38 @@ from trellis.embedded.natives.quantities import (
     is_huge_page,
     overcommits,
 )
-from trellis.embedded.natives.syntax import check, dns_label, in_range, port_name, port_number
+from trellis.embedded.natives.rules import (
+    between,
+    needed,
+    needed_choice,
+    needed_text,
+    one_of,
+    struct,
+)
+from trellis.embedded.natives.syntax import check, dns_label, port_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
-_PULLS = ("Always", "IfNotPresent", "Never")
-_MESSAGES = ("File", "FallbackToLogsOnError")
-_RESTARTS = ("Always", "Never", "OnFailure")
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PLAIN_INIT = "may not be set for init containers without restartPolicy=Always"
 _EPHEMERAL = "cannot be set for an Ephemeral Container"
-_NOT_EPHEMERAL = ("ports", "resources", "lifecycle", "resizePolicy", *_PROBES)
-_MAX_ID = (1 << 31) - 1
+_NOT_EPHEMERAL = ("ports", "resources", "lifecycle", "resizePolicy", *PROBES)
+
+
+_CONTAINER = struct(
+    name=needed_text(dns_label),
+    image=needed(),
+    terminationMessagePolicy=needed_choice("File", "FallbackToLogsOnError"),
+    imagePullPolicy=needed_choice("Always", "IfNotPresent", "Never"),
+)
+PROFILE = struct(type=needed_choice("Localhost", "RuntimeDefault", "Unconfined"))
+_RESTARTS = one_of("Always", "Never", "OnFailure")
+_NUMBER = between(1, 65535)
+_PORT = struct(
+    containerPort=lambda value, path: _NUMBER(value, path) if value else [required(path)],
+    hostPort=lambda value, path: _NUMBER(value or None, path),
+    protocol=needed_choice("SCTP", "TCP", "UDP"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +67,7 @@ class Surroundings:
 
     volumes: dict[str, dict[str, Any]]
     claims: frozenset[str]
-    grace: int | None
     os: str
-    restart: str
-    host_users: bool
 
 
 def validate_containers(
@@ -96,7 +107,7 @@ def validate_init_containers(
         if container.get("restartPolicy") == "Always":
             errors += _long_running(container, around, at)
             continue
-        for field in ("lifecycle", *_PROBES):
+        for field in ("lifecycle", *PROBES):
             if container.get(field) is not None:
                 errors.append(forbidden(f"{at}.{field}", _PLAIN_INIT))
     return errors
@@ -135,47 +146,28 @@ def validate_image(container: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _common(container: dict[str, Any], around: Surroundings, path: str) -> list[FieldError]:
-    name = container.get("name") or ""
-    errors = check(dns_label, f"{path}.name", name) if name else [required(f"{path}.name")]
-    if not container.get("image"):
-        errors.append(required(f"{path}.image"))
-    errors += _one_of(container, "terminationMessagePolicy", _MESSAGES, path)
-    errors += _one_of(container, "imagePullPolicy", _PULLS, path)
+    errors = _CONTAINER(container, path)
     for field, validated in _PARTS.items():
         if part := container.get(field):
-            errors += validated(part, container, around, f"{path}.{field}")
+            errors += validated(part, around, f"{path}.{field}")
     return errors
-
-
-def _one_of(
-    container: dict[str, Any], field: str, allowed: tuple[str, ...], path: str
-) -> list[FieldError]:
-    value = container.get(field) or ""
-    if value in allowed:
-        return []
-    at = f"{path}.{field}"
-    return [not_supported(at, value, allowed)] if value else [required(at)]
 
 
 def _long_running(container: dict[str, Any], around: Surroundings, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     if lifecycle := container.get("lifecycle"):
-        at = f"{path}.lifecycle"
-        errors += validate_lifecycle(lifecycle, around.grace, around.os, at)
-    for name in _PROBES:
+        errors += validate_lifecycle(lifecycle, around.os, f"{path}.lifecycle")
+    for name, validated in PROBES.items():
         if (probe := container.get(name)) is not None:
-            errors += validate_probe(probe, name, around.grace, f"{path}.{name}")
+            errors += validated(probe, f"{path}.{name}")
     return errors
 
 
 def _restart(container: dict[str, Any], path: str) -> list[FieldError]:
-    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
-    if policy is None:
-        detail = "must specify restartPolicy when restart rules are used"
-        return [required(f"{path}.restartPolicy", detail)] if rules else []
-    if policy not in _RESTARTS:
-        return [not_supported(f"{path}.restartPolicy", policy, _RESTARTS)]
-    return []
+    policy, at = container.get("restartPolicy"), f"{path}.restartPolicy"
+    if policy is None and container.get("restartPolicyRules"):
+        return [required(at, "must specify restartPolicy when restart rules are used")]
+    return _RESTARTS(policy, at)
 
 
 def _ports(ports: list[dict[str, Any]], path: str) -> list[FieldError]:
@@ -189,14 +181,7 @@ def _ports(ports: list[dict[str, Any]], path: str) -> list[FieldError]:
             elif name in names:
                 errors.append(duplicate(f"{at}.name", name))
             names.add(name)
-        number = port.get("containerPort") or 0
-        if not number:
-            errors.append(required(f"{at}.containerPort"))
-        else:
-            errors += [invalid(f"{at}.containerPort", number, p) for p in port_number(number)]
-        if on_host := port.get("hostPort"):
-            errors += [invalid(f"{at}.hostPort", on_host, p) for p in port_number(on_host)]
-        errors += _one_of(port, "protocol", _PROTOCOLS, at)
+        errors += _PORT(port, at)
     return errors
 
 
@@ -214,12 +199,9 @@ def _host_ports(containers: list[dict[str, Any]], path: str) -> list[FieldError]
     return errors
 
 
-def _mounts(
-    mounts: list[dict[str, Any]], container: dict[str, Any], around: Surroundings, path: str
-) -> list[FieldError]:
+def _mounts(mounts: list[dict[str, Any]], around: Surroundings, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     points: set[str] = set()
-    devices = {each.get("name") for each in container.get("volumeDevices") or ()}
     for position, mount in enumerate(mounts):
         at = f"{path}[{position}]"
         name, point = mount.get("name") or "", mount.get("mountPath") or ""
@@ -229,51 +211,8 @@ def _mounts(
         if point in points:
             errors.append(invalid(f"{at}.mountPath", point, "must be unique"))
         points.add(point)
-        if name in devices:
-            detail = "must not already exist in volumeDevices"
-            errors.append(invalid(f"{at}.name", name, detail))
         if mount.get("subPath"):
             errors += local_path(mount["subPath"], f"{path}.subPath")
-        if mount.get("subPathExpr"):
-            errors += _sub_path_expression(mount, at, path)
-    return errors
-
-
-def _sub_path_expression(mount: dict[str, Any], at: str, path: str) -> list[FieldError]:
-    expression = mount["subPathExpr"]
-    errors: list[FieldError] = []
-    if mount.get("subPath"):
-        detail = "subPathExpr and subPath are mutually exclusive"
-        errors.append(invalid(f"{at}.subPathExpr", expression, detail))
-    return errors + local_path(expression, f"{path}.subPathExpr")
-
-
-def _devices(
-    devices: list[dict[str, Any]], container: dict[str, Any], around: Surroundings, path: str
-) -> list[FieldError]:
-    errors: list[FieldError] = []
-    mounted = {each.get("name") for each in container.get("volumeMounts") or ()}
-    names: set[str] = set()
-    for position, device in enumerate(devices):
-        at, name = f"{path}[{position}]", device.get("name") or ""
-        if not name:
-            errors.append(required(f"{at}.name"))
-        if name in names:
-            errors.append(invalid(f"{at}.name", name, "must be unique"))
-        names.add(name)
-        volume = around.volumes.get(name)
-        if volume is None:
-            errors.append(not_found(f"{at}.name", name))
-        elif not volume.keys() & {"persistentVolumeClaim", "ephemeral"}:
-            detail = (
-                "can only use volume source type of PersistentVolumeClaim or Ephemeral "
-                "for block mode"
-            )
-            errors.append(invalid(f"{at}.name", name, detail))
-        if not device.get("devicePath"):
-            errors.append(required(f"{at}.devicePath"))
-        if name in mounted:
-            errors.append(invalid(f"{at}.name", name, "must not already exist in volumeMounts"))
     return errors
 
 
@@ -365,83 +304,31 @@ def _claim_once(name: str, request: str, seen: set[str], path: str) -> list[Fiel
     return errors
 
 
-def _resize_policies(policies: list[dict[str, Any]], restart: str, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    seen: set[str] = set()
-    for position, policy in enumerate(policies):
-        resource, action = policy.get("resourceName") or "", policy.get("restartPolicy") or ""
-        if resource in seen:
-            errors.append(duplicate(f"{path}[{position}]", resource))
-        seen.add(resource)
-        if resource not in {"cpu", "memory"}:
-            wrong = not_supported(path, resource, ("cpu", "memory"))
-            errors.append(wrong if resource else required(path))
-        if action not in {"NotRequired", "RestartContainer"}:
-            wrong = not_supported(path, action, ("NotRequired", "RestartContainer"))
-            errors.append(wrong if action else required(path))
-        if restart == "Never" and action != "NotRequired":
-            detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
-            errors.append(invalid(path, action, detail))
-    return errors
+_CONTEXT = struct(procMount=one_of("Default", "Unmasked"), seccompProfile=PROFILE)
 
 
-def _security(context: dict[str, Any], around: Surroundings, path: str) -> list[FieldError]:
+def _security(context: dict[str, Any], path: str) -> list[FieldError]:
     errors = validate_ids(context, ("runAsUser", "runAsGroup"), path)
-    if (mount := context.get("procMount")) is not None:
-        if mount not in {"Default", "Unmasked"}:
-            errors.append(not_supported(f"{path}.procMount", mount, ("Default", "Unmasked")))
-        elif mount == "Unmasked" and around.host_users:
-            detail = "`hostUsers` must be false to use `Unmasked`"
-            errors.append(invalid(f"{path}.procMount", mount, detail))
-    if (profile := context.get("seccompProfile")) is not None:
-        errors += validate_profile(profile, f"{path}.seccompProfile")
-    if context.get("allowPrivilegeEscalation") is False:
-        errors += _escalation(context, path)
+    errors += _CONTEXT(context, path)
+    if context.get("allowPrivilegeEscalation") is False and context.get("privileged"):
+        detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+        errors.append(invalid(path, printed("core.SecurityContext", context), detail))
     return errors
 
 
-def _escalation(context: dict[str, Any], path: str) -> list[FieldError]:
-    head = "cannot set `allowPrivilegeEscalation` to false and "
-    shown = printed("core.SecurityContext", context)
-    errors = []
-    if context.get("privileged"):
-        errors.append(invalid(path, shown, f"{head}`privileged` to true"))
-    if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
-        errors.append(invalid(path, shown, f"{head}`capabilities.Add` CAP_SYS_ADMIN"))
-    return errors
+_ID = between(0, (1 << 31) - 1)
 
 
 def validate_ids(context: dict[str, Any], names: tuple[str, ...], path: str) -> list[FieldError]:
-    return [
-        invalid(f"{path}.{name}", context[name], problem)
-        for name in names
-        if context.get(name) is not None
-        for problem in in_range(context[name], 0, _MAX_ID)
-    ]
+    return [error for name in names for error in _ID(context.get(name), f"{path}.{name}")]
 
 
-def validate_profile(profile: dict[str, Any], path: str) -> list[FieldError]:
-    kinds = ("Localhost", "RuntimeDefault", "Unconfined")
-    kind, local = profile.get("type") or "", profile.get("localhostProfile")
-    if kind not in kinds:
-        return [not_supported(f"{path}.type", kind, kinds) if kind else required(f"{path}.type")]
-    if kind == "Localhost" and not local:
-        detail = "must be set when seccomp type is Localhost"
-        return [required(f"{path}.localhostProfile", detail)]
-    if kind != "Localhost" and local is not None:
-        detail = "can only be set when seccomp type is Localhost"
-        return [invalid(f"{path}.localhostProfile", local, detail)]
-    return []
-
-
-_PARTS: dict[str, Callable[[Any, dict[str, Any], Surroundings, str], list[FieldError]]] = {
-    "ports": lambda part, _, __, path: _ports(part, path),
-    "env": lambda part, _, __, path: validate_env(part, path),
-    "envFrom": lambda part, _, __, path: validate_env_from(part, path),
+_PARTS: dict[str, Callable[[Any, Surroundings, str], list[FieldError]]] = {
+    "ports": lambda part, _, path: _ports(part, path),
+    "env": lambda part, _, path: validate_env(part, path),
+    "envFrom": lambda part, _, path: validate_env_from(part, path),
     "volumeMounts": _mounts,
-    "volumeDevices": _devices,
-    "resources": lambda part, _, around, path: validate_resources(part, around.claims, path),
-    "resizePolicy": lambda part, _, around, path: _resize_policies(part, around.restart, path),
-    "securityContext": lambda part, _, around, path: _security(part, around, path),
+    "resources": lambda part, around, path: validate_resources(part, around.claims, path),
+    "securityContext": lambda part, _, path: _security(part, path),
 }
 """The parts of a container that are checked if they are there, in the server's order."""

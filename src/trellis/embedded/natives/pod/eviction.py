@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trellis.embedded.conditions import set_condition
 from trellis.embedded.copying import copied
-from trellis.embedded.natives.pod.status import set_condition
 from trellis.embedded.natives.selectors import matches
 from trellis.embedded.refusals import Refusal, bad_request, conflict, forbidden
 
@@ -145,16 +145,8 @@ def _no_more_allowed(budget: Object, now: str) -> None:
         "reason": "InsufficientPods",
         "message": "",
         "observedGeneration": budget["status"].get("observedGeneration"),
-        "lastTransitionTime": now,
     }
-    held = budget["status"].setdefault("conditions", [])
-    for position, each in enumerate(held):
-        if each.get("type") == condition["type"]:
-            if each.get("status") == condition["status"]:
-                condition["lastTransitionTime"] = each.get("lastTransitionTime")
-            held[position] = condition
-            return
-    held.append(condition)
+    set_condition(budget["status"], condition, now)
 
 
 def _too_many(cause: str, *, retry_after: int) -> Refusal:
@@ -190,6 +182,7 @@ def _marked(pod: Object, now: str) -> Object:
         "status": "True",
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
+        "lastProbeTime": None,
     }
     set_condition(marked.setdefault("status", {}), condition, now)
     return marked

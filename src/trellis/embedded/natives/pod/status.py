@@ -68,19 +68,6 @@ def _add(total: dict[str, int], amounts: dict[str, Any] | None) -> int:
     return found
 
 
-def set_condition(status: dict[str, Any], condition: dict[str, Any], now: str) -> None:
-    """Puts a condition in the place of the one of its type, keeping its time if nothing turned."""
-    conditions = status.setdefault("conditions", [])
-    whole = {"lastProbeTime": None, "lastTransitionTime": now, **condition}
-    for position, held in enumerate(conditions):
-        if held.get("type") == condition["type"]:
-            if held.get("status") == condition["status"]:
-                whole["lastTransitionTime"] = held.get("lastTransitionTime")
-            conditions[position] = whole
-            return
-    conditions.append(whole)
-
-
 def keep_in_step(status: dict[str, Any]) -> None:
     """`podIP` is the first of `podIPs`; where they differ the single one rules."""
     single, several = status.get("podIP"), status.get("podIPs") or []

@@ -21,6 +21,16 @@ from trellis.embedded.natives.registration.rules import (
     validate_conditions,
     validate_rule,
 )
+from trellis.embedded.natives.rules import (
+    choice,
+    every,
+    needed,
+    needed_choice,
+    needed_text,
+    one_of,
+    part,
+    struct,
+)
 from trellis.embedded.natives.selectors import validate_selector
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import (
@@ -34,9 +44,7 @@ from trellis.embedded.natives.syntax import (
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
 
-_FAILURES = ("Fail", "Ignore")
-_MATCHES = ("Equivalent", "Exact")
-_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_REASONS = one_of("Forbidden", "Invalid", "RequestEntityTooLarge")
 _ACTIONS = ("Audit", "Deny", "Warn")
 _ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*", re.ASCII)
@@ -78,17 +86,14 @@ def default_match(match: dict[str, Any] | None) -> None:
         default_rules(match.get(name))
 
 
-def validate_match(match: dict[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    policy = match.get("matchPolicy") or ""
-    if policy not in _MATCHES:
-        errors.append(not_supported(f"{path}.matchPolicy", policy, _MATCHES))
-    for name in ("namespaceSelector", "objectSelector"):
-        errors += validate_selector(match.get(name), f"{path}.{name}")
-    for name in ("resourceRules", "excludeResourceRules"):
-        for position, rule in enumerate(match.get(name) or ()):
-            errors += validate_rule(rule, f"{path}.{name}[{position}]")
-    return errors
+_RULES = every(validate_rule)
+validate_match = struct(
+    matchPolicy=choice("Equivalent", "Exact"),
+    namespaceSelector=validate_selector,
+    objectSelector=validate_selector,
+    resourceRules=_RULES,
+    excludeResourceRules=_RULES,
+)
 
 
 class ValidatingAdmissionPolicies(Native):
@@ -99,23 +104,11 @@ class ValidatingAdmissionPolicies(Native):
 
     def check(self, new: Object) -> list[FieldError]:
         spec = new.get("spec") or {}
-        errors: list[FieldError] = []
-        failure = spec.get("failurePolicy") or ""
-        if failure not in _FAILURES:
-            errors.append(not_supported("spec.failurePolicy", failure, _FAILURES))
-        kind = spec.get("paramKind")
-        if kind is not None:
-            errors += _param_kind(kind, "spec.paramKind")
-        match, at = spec.get("matchConstraints"), "spec.matchConstraints"
-        if match is None:
-            errors.append(required(at))
-        else:
-            errors += validate_match(match, at)
-            if not match.get("resourceRules"):
-                errors.append(required(f"{at}.resourceRules"))
+        errors = _POLICY(spec, "spec")
+        params = spec.get("paramKind") is not None
         conditions = spec.get("matchConditions") or []
-        errors += validate_conditions(conditions, "spec.matchConditions", params=kind is not None)
-        return errors + _expressions(new, spec, params=kind is not None)
+        errors += validate_conditions(conditions, "spec.matchConditions", params=params)
+        return errors + _expressions(new, spec, params=params)
 
 
 def _expressions(new: Object, spec: dict[str, Any], *, params: bool) -> list[FieldError]:
@@ -192,10 +185,7 @@ def _validation(
         errors.append(invalid(f"{path}.message", message, "must be non-empty if specified"))
     elif "\n" in message.strip() or "\r" in message.strip():
         errors.append(invalid(f"{path}.message", message, "must not contain line breaks"))
-    reason = validation.get("reason")
-    if reason is not None and reason not in _REASONS:
-        errors.append(not_supported(f"{path}.reason", reason, _REASONS))
-    return errors
+    return errors + _REASONS(validation.get("reason"), f"{path}.reason")
 
 
 def _annotation(
@@ -209,7 +199,9 @@ def _annotation(
     return expression_problems(expression, environment, ("string", "null_type"), at)
 
 
-def _param_kind(kind: dict[str, Any], path: str) -> list[FieldError]:
+def _param_kind(kind: dict[str, Any] | None, path: str) -> list[FieldError]:
+    if kind is None:
+        return []
     version, name = kind.get("apiVersion") or "", kind.get("kind") or ""
     errors: list[FieldError] = []
     at = f"{path}.apiVersion"
@@ -232,19 +224,29 @@ def _param_kind(kind: dict[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
+def _some_constraints(match: dict[str, Any] | None, path: str) -> list[FieldError]:
+    return [required(path)] if match is None else []
+
+
+_POLICY = struct(
+    failurePolicy=choice("Fail", "Ignore"),
+    paramKind=_param_kind,
+    matchConstraints=(_some_constraints, validate_match, struct(resourceRules=needed())),
+)
+
+
 class ValidatingAdmissionPolicyBindings(Native):
+    rules = part(
+        spec=part(
+            policyName=needed_text(dns_subdomain),
+            paramRef=lambda value, path: [] if value is None else _param_ref(value, path),
+            matchResources=validate_match,
+            validationActions=lambda value, path: _actions(value or [], path),
+        )
+    )
+
     def default(self, new: Object) -> None:
         default_match(new.setdefault("spec", {}).get("matchResources"))
-
-    def check(self, new: Object) -> list[FieldError]:
-        spec = new.get("spec") or {}
-        name, at = spec.get("policyName") or "", "spec.policyName"
-        errors = check(dns_subdomain, at, name) if name else [required(at)]
-        if (reference := spec.get("paramRef")) is not None:
-            errors += _param_ref(reference, "spec.paramRef")
-        if (match := spec.get("matchResources")) is not None:
-            errors += validate_match(match, "spec.matchResources")
-        return errors + _actions(spec.get("validationActions") or [], "spec.validationActions")
 
 
 def _param_ref(reference: dict[str, Any], path: str) -> list[FieldError]:
@@ -256,12 +258,8 @@ def _param_ref(reference: dict[str, Any], path: str) -> list[FieldError]:
         errors += [forbidden(f"{path}.{each}", detail) for each in ("name", "selector")]
     elif not name and selector is None:
         errors.append(required(path, "one of name or selector must be specified"))
-    action, at = reference.get("parameterNotFoundAction"), f"{path}.parameterNotFoundAction"
-    if not action:
-        errors.append(required(at))
-    elif action not in {"Deny", "Allow"}:
-        errors.append(not_supported(at, action, ("Deny", "Allow")))
-    return errors
+    action = reference.get("parameterNotFoundAction")
+    return errors + needed_choice("Deny", "Allow")(action, f"{path}.parameterNotFoundAction")
 
 
 def _actions(actions: list[str], path: str) -> list[FieldError]:

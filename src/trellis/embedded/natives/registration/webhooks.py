@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from trellis.embedded.fielderrors import FieldError, duplicate, invalid, not_supported, required
+from trellis.embedded.fielderrors import FieldError, duplicate, invalid, required
 from trellis.embedded.natives.registration.rules import (
     default_rules,
     validate_conditions,
     validate_rule,
 )
+from trellis.embedded.natives.rules import every, needed_choice, one_of, struct
 from trellis.embedded.natives.selectors import validate_selector
 from trellis.embedded.natives.strategy import Native
 from trellis.embedded.natives.syntax import (
@@ -24,11 +25,8 @@ from trellis.embedded.natives.syntax import (
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
 
-_FAILURES = ("Fail", "Ignore")
-_MATCHES = ("Equivalent", "Exact")
-_REINVOCATIONS = ("IfNeeded", "Never")
-_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _VERSIONS = ("v1", "v1beta1")
+_ONE = f"must specify one of {', '.join(_VERSIONS)}"
 _FORM = "; desired format: https://host[/path]"
 
 
@@ -58,41 +56,24 @@ class WebhookConfigurations(Native):
         for position, hook in enumerate(new.get("webhooks") or ()):
             at, name = f"webhooks[{position}]", hook.get("name") or ""
             errors += self._hook(hook, at)
-            errors += _versions(hook.get("admissionReviewVersions") or [], at)
+            versions, here = hook.get("admissionReviewVersions"), f"{at}.admissionReviewVersions"
+            errors += validate_versions(versions, here) if versions else [required(here, _ONE)]
             if name and name in names:
                 errors.append(duplicate(f"{at}.name", name))
             names.add(name)
         return errors
 
     def _hook(self, hook: dict[str, Any], path: str) -> list[FieldError]:
-        errors = _qualified(hook.get("name") or "", f"{path}.name")
-        for position, rule in enumerate(hook.get("rules") or ()):
-            errors += validate_rule(rule, f"{path}.rules[{position}]")
-        choices = [("failurePolicy", _FAILURES), ("matchPolicy", _MATCHES)]
+        errors = _HOOK(hook, path)
         if self.mutating:
-            choices.append(("reinvocationPolicy", _REINVOCATIONS))
-        for name, allowed in choices:
-            if hook.get(name) is not None and hook[name] not in allowed:
-                errors.append(not_supported(f"{path}.{name}", hook[name], allowed))
-        errors += _side_effects(hook.get("sideEffects"), f"{path}.sideEffects")
-        seconds = hook.get("timeoutSeconds")
-        if seconds is not None and not 1 <= seconds <= 30:
-            detail = "the timeout value must be between 1 and 30 seconds"
-            errors.append(invalid(f"{path}.timeoutSeconds", seconds, detail))
-        for name in ("namespaceSelector", "objectSelector"):
-            errors += validate_selector(hook.get(name), f"{path}.{name}")
-        errors += validate_client(hook.get("clientConfig") or {}, f"{path}.clientConfig")
+            policy = hook.get("reinvocationPolicy")
+            errors += one_of("IfNeeded", "Never")(policy, f"{path}.reinvocationPolicy")
+        errors += _REST(hook, path)
         conditions = hook.get("matchConditions") or []
         return errors + validate_conditions(conditions, f"{path}.matchConditions")
 
 
-def _side_effects(effects: str | None, path: str) -> list[FieldError]:
-    if effects is None:
-        return [required(path, "must specify one of None, NoneOnDryRun")]
-    return [] if effects in _SIDE_EFFECTS else [not_supported(path, effects, _SIDE_EFFECTS)]
-
-
-def _qualified(name: str, path: str) -> list[FieldError]:
+def _qualified(name: str | None, path: str) -> list[FieldError]:
     if not name:
         return [required(path)]
     if problems := dns_subdomain(name):
@@ -103,23 +84,22 @@ def _qualified(name: str, path: str) -> list[FieldError]:
     return []
 
 
-def _versions(versions: list[str], path: str) -> list[FieldError]:
-    at, listed = f"{path}.admissionReviewVersions", ", ".join(_VERSIONS)
-    if not versions:
-        return [required(at, f"must specify one of {listed}")]
+def validate_versions(versions: list[str], path: str) -> list[FieldError]:
+    """Of reviews that the webhook reads: one of them is one that the server writes."""
     errors: list[FieldError] = []
     for position, version in enumerate(versions):
         if version in versions[:position]:
-            errors.append(invalid(f"{at}[{position}]", version, "duplicate version"))
+            errors.append(invalid(f"{path}[{position}]", version, "duplicate version"))
         else:
-            errors += check(dns1035_label, f"{at}[{position}]", version)
+            errors += check(dns1035_label, f"{path}[{position}]", version)
     if not any(version in _VERSIONS for version in versions):
-        errors.append(invalid(at, versions, f"must include at least one of {listed}"))
+        detail = f"must include at least one of {', '.join(_VERSIONS)}"
+        errors.append(invalid(path, versions, detail))
     return errors
 
 
-def validate_client(client: dict[str, Any], path: str) -> list[FieldError]:
-    url, service = client.get("url"), client.get("service")
+def validate_client(client: dict[str, Any] | None, path: str) -> list[FieldError]:
+    url, service = (client or {}).get("url"), (client or {}).get("service")
     if (url is None) == (service is None):
         return [required(path, "exactly one of url or service is required")]
     if url is not None:
@@ -168,3 +148,26 @@ def _service(service: dict[str, Any], path: str) -> list[FieldError]:
         for problem in dns_subdomain(segment) if segment else ():
             errors.append(invalid(at, text, f"segment[{position}]: {problem}"))
     return errors
+
+
+def _timeout(seconds: int | None, path: str) -> list[FieldError]:
+    if seconds is None or 1 <= seconds <= 30:
+        return []
+    return [invalid(path, seconds, "the timeout value must be between 1 and 30 seconds")]
+
+
+_HOOK = struct(
+    name=_qualified,
+    rules=every(validate_rule),
+    failurePolicy=one_of("Fail", "Ignore"),
+    matchPolicy=one_of("Equivalent", "Exact"),
+)
+_REST = struct(
+    sideEffects=needed_choice(
+        "None", "NoneOnDryRun", detail="must specify one of None, NoneOnDryRun"
+    ),
+    timeoutSeconds=_timeout,
+    namespaceSelector=validate_selector,
+    objectSelector=validate_selector,
+    clientConfig=validate_client,
+)

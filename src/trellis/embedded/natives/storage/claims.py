@@ -16,16 +16,16 @@ from trellis.embedded.fielderrors import (
 from trellis.embedded.natives.goforms import difference
 from trellis.embedded.natives.metadata import immutable
 from trellis.embedded.natives.quantities import parsed, rounded_to_milli
+from trellis.embedded.natives.rules import all_of, needed, one_of, part, struct, text
 from trellis.embedded.natives.selectors import validate_selector
 from trellis.embedded.natives.strategy import Native, keep
-from trellis.embedded.natives.syntax import check, dns_subdomain
+from trellis.embedded.natives.syntax import dns_subdomain
 
 if TYPE_CHECKING:
     from trellis.embedded.asking import Object
     from trellis.embedded.served import Circumstances
 
 MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES = ("Block", "Filesystem")
 
 
 def default_claim_spec(spec: dict[str, Any]) -> None:
@@ -39,43 +39,44 @@ def default_claim(claim: dict[str, Any]) -> None:
     claim.setdefault("status", {}).setdefault("phase", "Pending")
 
 
-def validate_claim_spec(spec: dict[str, Any], path: str) -> list[FieldError]:
-    modes = spec.get("accessModes") or []
-    errors: list[FieldError] = []
-    if not modes:
-        errors.append(required(f"{path}.accessModes", "at least 1 access mode is required"))
-    errors += validate_selector(spec.get("selector"), f"{path}.selector")
-    errors += validate_modes(modes, f"{path}.accessModes")
-    errors += _size(spec, f"{path}.resources[storage]")
-    for name in ("storageClassName", "volumeAttributesClassName"):
-        if value := spec.get(name):
-            errors += check(dns_subdomain, f"{path}.{name}", value)
-    mode = spec.get("volumeMode")
-    if mode is not None and mode not in VOLUME_MODES:
-        errors.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
-    for name in ("dataSource", "dataSourceRef"):
-        if (source := spec.get(name)) is not None:
-            missing = [field for field in ("name", "kind") if not source.get(field)]
-            errors += [required(f"{path}.{name}.{field}") for field in missing]
-    return errors
-
-
-def _size(spec: dict[str, Any], path: str) -> list[FieldError]:
-    size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+def _size(resources: dict[str, Any] | None, path: str) -> list[FieldError]:
+    size = ((resources or {}).get("requests") or {}).get("storage")
+    at = f"{path}[storage]"
     if size is None:
-        return [required(path)]
-    return [] if parsed(size) > 0 else [invalid(path, size, "must be greater than zero")]
+        return [required(at)]
+    return [] if parsed(size) > 0 else [invalid(at, size, "must be greater than zero")]
 
 
-def validate_modes(modes: list[str], path: str) -> list[FieldError]:
-    errors = [not_supported(path, mode, MODES) for mode in modes if mode not in MODES]
-    if "ReadWriteOncePod" in modes and any(m in MODES and m != "ReadWriteOncePod" for m in modes):
+def validate_modes(modes: list[str] | None, path: str) -> list[FieldError]:
+    errors = [not_supported(path, mode, MODES) for mode in modes or () if mode not in MODES]
+    if "ReadWriteOncePod" in (modes or ()) and not set(modes or ()).isdisjoint(MODES[:3]):
         detail = "may not use ReadWriteOncePod with other access modes"
         errors.append(forbidden(path, detail))
     return errors
 
 
+_CLASS = text(dns_subdomain)
+_SOURCE = struct(name=needed(), kind=needed())
+validate_claim_spec = all_of(
+    struct(
+        accessModes=needed("at least 1 access mode is required"),
+        selector=validate_selector,
+    ),
+    struct(
+        accessModes=validate_modes,
+        resources=_size,
+        storageClassName=_CLASS,
+        volumeAttributesClassName=_CLASS,
+        volumeMode=one_of("Block", "Filesystem"),
+        dataSource=_SOURCE,
+        dataSourceRef=_SOURCE,
+    ),
+)
+
+
 class PersistentVolumeClaims(Native):
+    rules = part(spec=validate_claim_spec)
+
     def default(self, new: Object) -> None:
         default_claim(new)
 
@@ -85,9 +86,6 @@ class PersistentVolumeClaims(Native):
         source = new["spec"].get("dataSource")
         if source is not None and new["spec"].get("dataSourceRef") is None:
             new["spec"]["dataSourceRef"] = dict(source)
-
-    def check(self, new: Object) -> list[FieldError]:
-        return validate_claim_spec(new.get("spec") or {}, "spec")
 
     def check_update(self, new: Object, old: Object) -> list[FieldError]:
         errors = self.check(new)

@@ -2,7 +2,7 @@
 """The cells of built-in kinds, in the order of their columns, as the real server prints them."""
 
 from trellis.embedded.wire.printing import clusters, networks, pods, storage, workloads
-from trellis.embedded.wire.printing.values import Cells, counted, dated, plain, texts
+from trellis.embedded.wire.printing.values import Cells, age, count, dated, plain, row
 
 __all__ = ["BUILT_IN", "Cells", "dated", "plain"]
 
@@ -35,9 +35,9 @@ BUILT_IN: dict[tuple[str, str], Cells] = {
     ("batch", "CronJob"): workloads.cron_job,
     ("autoscaling", "HorizontalPodAutoscaler"): workloads.autoscaler,
     ("policy", "PodDisruptionBudget"): workloads.budget,
-    ("coordination.k8s.io", "Lease"): texts("spec.holderIdentity"),
+    ("coordination.k8s.io", "Lease"): row("spec.holderIdentity", age),
     ("scheduling.k8s.io", "PriorityClass"): workloads.priority_class,
-    ("node.k8s.io", "RuntimeClass"): texts("handler"),
+    ("node.k8s.io", "RuntimeClass"): row("handler", age),
     ("discovery.k8s.io", "EndpointSlice"): networks.endpoint_slice,
     ("resource.k8s.io", "DeviceClass"): plain,
     ("resource.k8s.io", "ResourceClaim"): workloads.resource_claim,
@@ -50,8 +50,8 @@ BUILT_IN: dict[tuple[str, str], Cells] = {
     ("networking.k8s.io", "IPAddress"): networks.ip_address,
     (_RBAC, "RoleBinding"): clusters.binding,
     (_RBAC, "ClusterRoleBinding"): clusters.binding,
-    (_REGISTRATION, "MutatingWebhookConfiguration"): counted("webhooks"),
-    (_REGISTRATION, "ValidatingWebhookConfiguration"): counted("webhooks"),
+    (_REGISTRATION, "MutatingWebhookConfiguration"): row(count("webhooks"), age),
+    (_REGISTRATION, "ValidatingWebhookConfiguration"): row(count("webhooks"), age),
     (_REGISTRATION, "ValidatingAdmissionPolicy"): clusters.policy("validations"),
     (_REGISTRATION, "MutatingAdmissionPolicy"): clusters.policy("mutations"),
     (_REGISTRATION, "ValidatingAdmissionPolicyBinding"): clusters.policy_binding,
@@ -60,9 +60,9 @@ BUILT_IN: dict[tuple[str, str], Cells] = {
     ("certificates.k8s.io", "CertificateSigningRequest"): clusters.signing_request,
     ("storage.k8s.io", "StorageClass"): storage.storage_class,
     ("storage.k8s.io", "CSIDriver"): storage.csi_driver,
-    ("storage.k8s.io", "CSINode"): counted("spec", "drivers"),
+    ("storage.k8s.io", "CSINode"): row(count("spec.drivers"), age),
     ("storage.k8s.io", "VolumeAttachment"): storage.attachment,
-    ("storage.k8s.io", "VolumeAttributesClass"): texts("driverName"),
+    ("storage.k8s.io", "VolumeAttributesClass"): row("driverName", age),
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): clusters.flow_schema,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): clusters.priority_level,
 }

@@ -14,8 +14,10 @@ from trellis.embedded.wire.printing.values import (
     Object,
     age,
     at,
+    count,
     holds,
     name,
+    row,
 )
 
 if TYPE_CHECKING:
@@ -62,20 +64,9 @@ def _address(addresses: Iterable[Object], kind: str) -> str:
     return next((str(each["address"]) for each in addresses if each.get("type") == kind), NONE)
 
 
-def namespace(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), at(obj, "status", "phase", default=""), age(obj, now)]
-
-
-def config_map(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        len(obj.get("data") or ()) + len(obj.get("binaryData") or ()),
-        age(obj, now),
-    ]
-
-
-def secret(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), obj.get("type", ""), len(obj.get("data") or ()), age(obj, now)]
+namespace = row("status.phase", age)
+config_map = row(lambda obj, _: len(obj.get("data") or ()) + len(obj.get("binaryData") or ()), age)
+secret = row("type", count("data"), age)
 
 
 def quota(obj: Object, now: datetime) -> list[Any]:
@@ -141,38 +132,28 @@ def signing_request(obj: Object, now: datetime) -> list[Any]:
     ]
 
 
-def flow_schema(obj: Object, now: datetime) -> list[Any]:
-    dangling = next(
-        (
-            str(each.get("status", ""))
-            for each in at(obj, "status", "conditions", default=())
-            if each.get("type") == "Dangling"
-        ),
-        "?",
-    )
-    return [
-        name(obj),
-        at(obj, "spec", "priorityLevelConfiguration", "name", default=""),
-        at(obj, "spec", "matchingPrecedence", default=0),
-        at(obj, "spec", "distinguisherMethod", "type", default=NONE),
-        age(obj, now),
-        dangling,
-    ]
+def _dangling(obj: Object, _: datetime) -> str:
+    for each in at(obj, "status", "conditions", default=()):
+        if each.get("type") == "Dangling":
+            return str(each.get("status", ""))
+    return "?"
 
 
-def priority_level(obj: Object, now: datetime) -> list[Any]:
-    limited = ("spec", "limited")
-    queuing = (*limited, "limitResponse", "queuing")
-    return [
-        name(obj),
-        at(obj, "spec", "type", default=""),
-        at(obj, *limited, "nominalConcurrencyShares", default=NONE),
-        *(
-            at(obj, *queuing, field, default=NONE)
-            for field in ("queues", "handSize", "queueLengthLimit")
-        ),
-        age(obj, now),
-    ]
+flow_schema = row(
+    "spec.priorityLevelConfiguration.name",
+    "spec.matchingPrecedence=0",
+    f"spec.distinguisherMethod.type={NONE}",
+    age,
+    _dangling,
+)
+priority_level = row(
+    "spec.type",
+    f"spec.limited.nominalConcurrencyShares={NONE}",
+    f"spec.limited.limitResponse.queuing.queues={NONE}",
+    f"spec.limited.limitResponse.queuing.handSize={NONE}",
+    f"spec.limited.limitResponse.queuing.queueLengthLimit={NONE}",
+    age,
+)
 
 
 def api_service(obj: Object, now: datetime) -> list[Any]:

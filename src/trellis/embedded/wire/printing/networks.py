@@ -14,7 +14,8 @@ from trellis.embedded.wire.printing.values import (
     default_mark,
     labels_text,
     name,
-    selector_text,
+    row,
+    selected,
     some,
 )
 
@@ -80,18 +81,15 @@ def ingress(obj: Object, now: datetime) -> list[Any]:
     ]
 
 
-def ingress_class(obj: Object, now: datetime) -> list[Any]:
+def _parameters(obj: Object, _: datetime) -> str:
     found = at(obj, "spec", "parameters")
-    parameters = NONE
-    if found:
-        group = f".{found['apiGroup']}" if found.get("apiGroup") else ""
-        parameters = f"{found.get('kind', '')}{group}/{found.get('name', '')}"
-    return [
-        name(obj) + default_mark(obj, _DEFAULT),
-        at(obj, "spec", "controller", default=""),
-        parameters,
-        age(obj, now),
-    ]
+    if not found:
+        return NONE
+    group = f".{found['apiGroup']}" if found.get("apiGroup") else ""
+    return f"{found.get('kind', '')}{group}/{found.get('name', '')}"
+
+
+ingress_class = default_mark(row("spec.controller", _parameters, age), _DEFAULT)
 
 
 def endpoints(obj: Object, now: datetime) -> list[Any]:
@@ -118,12 +116,8 @@ def endpoint_slice(obj: Object, now: datetime) -> list[Any]:
     ]
 
 
-def network_policy(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), selector_text(at(obj, "spec", "podSelector")) or NONE, age(obj, now)]
-
-
-def cidrs(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), ",".join(at(obj, "spec", "cidrs", default=())), age(obj, now)]
+network_policy = row(selected("spec.podSelector"), age)
+cidrs = row(lambda obj, _: ",".join(at(obj, "spec", "cidrs", default=())), age)
 
 
 def ip_address(obj: Object, now: datetime) -> list[Any]:

@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trellis.embedded.wire.printing.values import (
     NONE,
     UNSET,
+    Cell,
     Object,
     age,
     at,
     default_mark,
-    name,
+    flag,
+    row,
+    shown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
 _DEFAULT = (
@@ -31,80 +33,80 @@ _MODES = {
 }
 
 
-def _phase(obj: Object) -> str:
+def _phase(obj: Object, _: datetime) -> str:
     deleted = obj["metadata"].get("deletionTimestamp")
     return "Terminating" if deleted else str(at(obj, "status", "phase", default=""))
 
 
-def _modes(listed: Iterable[str]) -> str:
-    known = set(listed)
-    return ",".join(short for mode, short in _MODES.items() if mode in known)
+def _modes(part: str) -> Cell:
+    def cell(obj: Object, _: datetime) -> str:
+        known = set(at(obj, part, "accessModes", default=()))
+        return ",".join(short for mode, short in _MODES.items() if mode in known)
+
+    return cell
 
 
-def volume(obj: Object, now: datetime) -> list[Any]:
+def _if_bound(cell: Cell) -> Cell:
+    return lambda obj, now: cell(obj, now) if at(obj, "spec", "volumeName") else ""
+
+
+def _claim(obj: Object, _: datetime) -> str:
     claim = at(obj, "spec", "claimRef")
-    return [
-        name(obj),
-        str(at(obj, "spec", "capacity", "storage", default="0")),
-        _modes(at(obj, "spec", "accessModes", default=())),
-        at(obj, "spec", "persistentVolumeReclaimPolicy", default=""),
-        _phase(obj),
-        f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "",
-        at(obj, "spec", "storageClassName", default=""),
-        at(obj, "spec", "volumeAttributesClassName", default=UNSET),
-        at(obj, "status", "reason", default=""),
-        age(obj, now),
-        at(obj, "spec", "volumeMode", default=UNSET),
-    ]
+    return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
-def claim(obj: Object, now: datetime) -> list[Any]:
-    bound = bool(at(obj, "spec", "volumeName"))
-    return [
-        name(obj),
-        _phase(obj),
-        at(obj, "spec", "volumeName", default=""),
-        str(at(obj, "status", "capacity", "storage", default="0")) if bound else "",
-        _modes(at(obj, "status", "accessModes", default=())) if bound else "",
-        at(obj, "spec", "storageClassName", default=""),
-        at(obj, "spec", "volumeAttributesClassName", default=UNSET),
-        age(obj, now),
-        at(obj, "spec", "volumeMode", default=UNSET),
-    ]
+def _audiences(obj: Object, _: datetime) -> str:
+    requests = at(obj, "spec", "tokenRequests")
+    return UNSET if requests is None else ",".join(each.get("audience", "") for each in requests)
 
 
-def storage_class(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj) + default_mark(obj, _DEFAULT),
-        obj.get("provisioner", ""),
-        obj.get("reclaimPolicy") or "Delete",
-        obj.get("volumeBindingMode") or "Immediate",
-        bool(obj.get("allowVolumeExpansion")),
-        age(obj, now),
-    ]
+def _lives(obj: Object, _: datetime) -> str:
+    return ",".join(at(obj, "spec", "volumeLifecycleModes", default=())) or NONE
 
 
-def csi_driver(obj: Object, now: datetime) -> list[Any]:
-    spec = obj.get("spec") or {}
-    requests = spec.get("tokenRequests")
-    return [
-        name(obj),
-        spec.get("attachRequired") is not False,
-        bool(spec.get("podInfoOnMount")),
-        bool(spec.get("storageCapacity")),
-        UNSET if requests is None else ",".join(each.get("audience", "") for each in requests),
-        bool(spec.get("requiresRepublish")),
-        ",".join(spec.get("volumeLifecycleModes") or ()) or NONE,
-        age(obj, now),
-    ]
-
-
-def attachment(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        at(obj, "spec", "attacher", default=""),
-        at(obj, "spec", "source", "persistentVolumeName", default=""),
-        at(obj, "spec", "nodeName", default=""),
-        bool(at(obj, "status", "attached")),
-        age(obj, now),
-    ]
+volume = row(
+    shown("spec.capacity.storage", "0"),
+    _modes("spec"),
+    "spec.persistentVolumeReclaimPolicy",
+    _phase,
+    _claim,
+    "spec.storageClassName",
+    f"spec.volumeAttributesClassName={UNSET}",
+    "status.reason",
+    age,
+    f"spec.volumeMode={UNSET}",
+)
+claim = row(
+    _phase,
+    "spec.volumeName",
+    _if_bound(shown("status.capacity.storage", "0")),
+    _if_bound(_modes("status")),
+    "spec.storageClassName",
+    f"spec.volumeAttributesClassName={UNSET}",
+    age,
+    f"spec.volumeMode={UNSET}",
+)
+_class = row(
+    "provisioner",
+    "reclaimPolicy=Delete",
+    "volumeBindingMode=Immediate",
+    flag("allowVolumeExpansion"),
+    age,
+)
+storage_class = default_mark(_class, _DEFAULT)
+csi_driver = row(
+    lambda obj, _: at(obj, "spec", "attachRequired") is not False,
+    flag("spec.podInfoOnMount"),
+    flag("spec.storageCapacity"),
+    _audiences,
+    flag("spec.requiresRepublish"),
+    _lives,
+    age,
+)
+attachment = row(
+    "spec.attacher",
+    "spec.source.persistentVolumeName",
+    "spec.nodeName",
+    flag("status.attached"),
+    age,
+)

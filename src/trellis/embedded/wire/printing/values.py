@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from trellis.embedded.natives.selectors import as_text
 from trellis.embedded.wire.printing.ages import since
 
 Object = dict[str, Any]
+Cell = Callable[[Object, datetime], Any]
 Cells = Callable[[Object, datetime], list[Any]]
 
 NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
@@ -35,37 +37,6 @@ def labels_text(labels: dict[str, str] | None) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
 
 
-def selector_text(selector: Object | None) -> str:
-    """A selector as queries write it, sorted by key; empty for none and for everything."""
-    terms = [
-        (key, f"{key}={value}") for key, value in at(selector, "matchLabels", default={}).items()
-    ]
-    for each in at(selector, "matchExpressions", default=()):
-        terms.append((each["key"], _expression(each)))
-    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
-
-
-def _expression(each: Object) -> str:
-    key, operator = str(each["key"]), str(each.get("operator"))
-    values = ",".join(sorted(each.get("values") or ()))
-    return {
-        "In": f"{key} in ({values})",
-        "NotIn": f"{key} notin ({values})",
-        "Exists": key,
-        "DoesNotExist": f"!{key}",
-    }.get(operator, "<error>")
-
-
-def containers(obj: Object, *path: str) -> tuple[str, str]:
-    listed = at(obj, *path, "containers", default=())
-    names = ",".join(str(each.get("name", "")) for each in listed)
-    return names, ",".join(str(each.get("image", "")) for each in listed)
-
-
-def template(obj: Object) -> tuple[str, str]:
-    return containers(obj, "spec", "template", "spec")
-
-
 def some(items: Sequence[str], most: int = 3, empty: str = UNSET, sep: str = ",") -> str:
     shown = sep.join(items[:most])
     return f"{shown} + {len(items) - most} more..." if len(items) > most else shown or empty
@@ -78,32 +49,75 @@ def holds(obj: Object, kind: str) -> bool:
     return False
 
 
-def plain(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), age(obj, now)]
-
-
 def dated(obj: Object, _: datetime) -> list[Any]:
     """Kinds for which the server has no printer: when they were made, as they say it."""
     return [name(obj), obj["metadata"].get("creationTimestamp") or ""]
 
 
-def texts(*paths: str, default: str = "") -> Cells:
-    """The name, some fields as they are, the age."""
-
-    def cells(obj: Object, now: datetime) -> list[Any]:
-        shown = [at(obj, *path.split("."), default=default) for path in paths]
-        return [name(obj), *shown, age(obj, now)]
-
-    return cells
+def row(*cells: str | Cell) -> Cells:
+    """The name, then what is at paths (behind a `=` what to show where nothing is), and the rest
+    as functions tell it."""
+    shown = [_at_path(each) if isinstance(each, str) else each for each in cells]
+    return lambda obj, now: [name(obj), *(each(obj, now) for each in shown)]
 
 
-def counted(*path: str) -> Cells:
-    def cells(obj: Object, now: datetime) -> list[Any]:
-        return [name(obj), len(at(obj, *path, default=())), age(obj, now)]
+def _at_path(written: str) -> Cell:
+    path, _, default = written.partition("=")
+    names, absent = path.split("."), int(default) if default.isdigit() else default
+    return lambda obj, _: at(obj, *names, default=absent)
 
-    return cells
+
+def count(path: str) -> Cell:
+    names = path.split(".")
+    return lambda obj, _: len(at(obj, *names, default=()))
 
 
-def default_mark(obj: Object, annotations: Iterable[str]) -> str:
-    said = obj["metadata"].get("annotations") or {}
-    return " (default)" if any(said.get(name) == "true" for name in annotations) else ""
+def flag(path: str) -> Cell:
+    names = path.split(".")
+    return lambda obj, _: bool(at(obj, *names))
+
+
+def shown(path: str, absent: str) -> Cell:
+    """Whatever it is, as text."""
+    names = path.split(".")
+    return lambda obj, _: str(at(obj, *names, default=absent))
+
+
+def listed(path: str, field: str) -> Cell:
+    """A field of each container of the pods at a path."""
+    names = path.split(".")
+
+    def cell(obj: Object, _: datetime) -> str:
+        found = at(obj, *names, "containers", default=())
+        return ",".join(str(each.get(field, "")) for each in found)
+
+    return cell
+
+
+def pods_of(path: str) -> tuple[Cell, Cell]:
+    return listed(path, "name"), listed(path, "image")
+
+
+def selected(path: str, none: str = NONE) -> Cell:
+    names = path.split(".")
+    return lambda obj, _: as_text(at(obj, *names)) or none
+
+
+def labelled(path: str) -> Cell:
+    names = path.split(".")
+    return lambda obj, _: labels_text(at(obj, *names))
+
+
+def default_mark(cells: Cells, annotations: Iterable[str]) -> Cells:
+    """Rows whose names say which is the default one."""
+
+    def marked(obj: Object, now: datetime) -> list[Any]:
+        said = obj["metadata"].get("annotations") or {}
+        mark = " (default)" if any(said.get(name) == "true" for name in annotations) else ""
+        first, *others = cells(obj, now)
+        return [f"{first}{mark}", *others]
+
+    return marked
+
+
+plain = row(age)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of what runs pods, and of what they need."""
+"""Rows of what makes pods, scales them and gives them devices."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trellis.embedded.wire.printing.ages import human, parsed, since
 from trellis.embedded.wire.printing.metrics import targets
@@ -13,99 +13,38 @@ from trellis.embedded.wire.printing.values import (
     Object,
     age,
     at,
-    containers,
+    count,
     holds,
-    labels_text,
-    name,
-    selector_text,
-    template,
+    labelled,
+    pods_of,
+    row,
+    selected,
+    shown,
 )
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-
-def _replicas(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        at(obj, "spec", "replicas", default=0),
-        at(obj, "status", "replicas", default=0),
-        at(obj, "status", "readyReplicas", default=0),
-        age(obj, now),
-        *template(obj),
-    ]
+_TEMPLATE = pods_of("spec.template.spec")
+_REPLICAS = ("spec.replicas=0", "status.replicas=0", "status.readyReplicas=0", age, *_TEMPLATE)
 
 
-def replica_set(obj: Object, now: datetime) -> list[Any]:
-    return [*_replicas(obj, now), selector_text(at(obj, "spec", "selector")) or NONE]
-
-
-def replication_controller(obj: Object, now: datetime) -> list[Any]:
-    return [*_replicas(obj, now), labels_text(at(obj, "spec", "selector"))]
-
-
-def _ready(obj: Object) -> str:
+def _ready(obj: Object, _: datetime) -> str:
     wanted = at(obj, "spec", "replicas", default=0)
     return f"{at(obj, 'status', 'readyReplicas', default=0)}/{wanted}"
 
 
-def deployment(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        _ready(obj),
-        at(obj, "status", "updatedReplicas", default=0),
-        at(obj, "status", "availableReplicas", default=0),
-        age(obj, now),
-        *template(obj),
-        selector_text(at(obj, "spec", "selector")),
-    ]
-
-
-def stateful_set(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), _ready(obj), age(obj, now), *template(obj)]
-
-
-def daemon_set(obj: Object, now: datetime) -> list[Any]:
-    counted = (
-        "desiredNumberScheduled",
-        "currentNumberScheduled",
-        "numberReady",
-        "updatedNumberScheduled",
-        "numberAvailable",
-    )
-    return [
-        name(obj),
-        *(at(obj, "status", field, default=0) for field in counted),
-        labels_text(at(obj, "spec", "template", "spec", "nodeSelector")),
-        age(obj, now),
-        *template(obj),
-        selector_text(at(obj, "spec", "selector")) or NONE,
-    ]
-
-
-def controller_revision(obj: Object, now: datetime) -> list[Any]:
+def _owner(obj: Object, _: datetime) -> str:
     owner = NONE
     for each in obj["metadata"].get("ownerReferences") or ():
         if each.get("controller"):
             group = each.get("apiVersion", "").rpartition("/")[0]
             kind = f"{each.get('kind', '')}.{group}" if group else each.get("kind", "")
             owner = f"{kind.lower()}/{each.get('name', '')}"
-    return [name(obj), owner, obj.get("revision", 0), age(obj, now)]
+    return owner
 
 
-def job(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        _job_state(obj),
-        _completions(obj),
-        _job_duration(obj, now),
-        age(obj, now),
-        *template(obj),
-        selector_text(at(obj, "spec", "selector")) or NONE,
-    ]
-
-
-def _job_state(obj: Object) -> str:
+def _job_state(obj: Object, _: datetime) -> str:
     for kind, word in (("Complete", "Complete"), ("Failed", "Failed")):
         if holds(obj, kind):
             return word
@@ -117,7 +56,7 @@ def _job_state(obj: Object) -> str:
     return "Running"
 
 
-def _completions(obj: Object) -> str:
+def _completions(obj: Object, _: datetime) -> str:
     done = at(obj, "status", "succeeded", default=0)
     wanted = at(obj, "spec", "completions")
     if wanted is not None:
@@ -134,63 +73,22 @@ def _job_duration(obj: Object, now: datetime) -> str:
     return human((end - start).total_seconds())
 
 
-def cron_job(obj: Object, now: datetime) -> list[Any]:
+def _suspended(obj: Object, _: datetime) -> str:
+    said = at(obj, "spec", "suspend")
+    return UNSET if said is None else str(said)
+
+
+def _last(obj: Object, now: datetime) -> str:
     last = at(obj, "status", "lastScheduleTime")
-    suspended = at(obj, "spec", "suspend")
-    inner = ("spec", "jobTemplate", "spec")
-    return [
-        name(obj),
-        at(obj, "spec", "schedule", default=""),
-        at(obj, "spec", "timeZone", default=NONE),
-        UNSET if suspended is None else str(suspended),
-        len(at(obj, "status", "active", default=())),
-        since(last, now) if last else NONE,
-        age(obj, now),
-        *containers(obj, *inner, "template", "spec"),
-        selector_text(at(obj, *inner, "selector")) or NONE,
-    ]
+    return since(last, now) if last else NONE
 
 
-def pod_template(obj: Object, _: datetime) -> list[Any]:
-    labels = at(obj, "template", "metadata", "labels")
-    return [name(obj), *containers(obj, "template", "spec"), labels_text(labels)]
-
-
-def autoscaler(obj: Object, now: datetime) -> list[Any]:
+def _target(obj: Object, _: datetime) -> str:
     target = at(obj, "spec", "scaleTargetRef", default={})
-    least = at(obj, "spec", "minReplicas")
-    return [
-        name(obj),
-        f"{target.get('kind', '')}/{target.get('name', '')}",
-        targets(obj),
-        UNSET if least is None else str(least),
-        at(obj, "spec", "maxReplicas", default=0),
-        at(obj, "status", "currentReplicas", default=0),
-        age(obj, now),
-    ]
+    return f"{target.get('kind', '')}/{target.get('name', '')}"
 
 
-def budget(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        str(at(obj, "spec", "minAvailable", default="N/A")),
-        str(at(obj, "spec", "maxUnavailable", default="N/A")),
-        at(obj, "status", "disruptionsAllowed", default=0),
-        age(obj, now),
-    ]
-
-
-def priority_class(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        obj.get("value", 0),
-        obj.get("globalDefault", False),
-        age(obj, now),
-        obj.get("preemptionPolicy", ""),
-    ]
-
-
-def resource_claim(obj: Object, now: datetime) -> list[Any]:
+def _claimed(obj: Object, _: datetime) -> str:
     deleted = bool(obj["metadata"].get("deletionTimestamp"))
     states = ["deleted"] if deleted else []
     if at(obj, "status", "allocation") is not None:
@@ -199,14 +97,60 @@ def resource_claim(obj: Object, now: datetime) -> list[Any]:
             states.append("reserved")
     elif not deleted:
         states.append("pending")
-    return [name(obj), ",".join(states), age(obj, now)]
+    return ",".join(states)
 
 
-def resource_slice(obj: Object, now: datetime) -> list[Any]:
-    return [
-        name(obj),
-        at(obj, "spec", "nodeName", default=""),
-        at(obj, "spec", "driver", default=""),
-        at(obj, "spec", "pool", "name", default=""),
-        age(obj, now),
-    ]
+replica_set = row(*_REPLICAS, selected("spec.selector"))
+replication_controller = row(*_REPLICAS, labelled("spec.selector"))
+deployment = row(
+    _ready,
+    "status.updatedReplicas=0",
+    "status.availableReplicas=0",
+    age,
+    *_TEMPLATE,
+    selected("spec.selector", ""),
+)
+stateful_set = row(_ready, age, *_TEMPLATE)
+daemon_set = row(
+    "status.desiredNumberScheduled=0",
+    "status.currentNumberScheduled=0",
+    "status.numberReady=0",
+    "status.updatedNumberScheduled=0",
+    "status.numberAvailable=0",
+    labelled("spec.template.spec.nodeSelector"),
+    age,
+    *_TEMPLATE,
+    selected("spec.selector"),
+)
+controller_revision = row(_owner, "revision=0", age)
+job = row(_job_state, _completions, _job_duration, age, *_TEMPLATE, selected("spec.selector"))
+cron_job = row(
+    "spec.schedule",
+    f"spec.timeZone={NONE}",
+    _suspended,
+    count("status.active"),
+    _last,
+    age,
+    *pods_of("spec.jobTemplate.spec.template.spec"),
+    selected("spec.jobTemplate.spec.selector"),
+)
+pod_template = row(*pods_of("template.spec"), labelled("template.metadata.labels"))
+autoscaler = row(
+    _target,
+    lambda obj, _: targets(obj),
+    shown("spec.minReplicas", UNSET),
+    "spec.maxReplicas=0",
+    "status.currentReplicas=0",
+    age,
+)
+budget = row(
+    shown("spec.minAvailable", "N/A"),
+    shown("spec.maxUnavailable", "N/A"),
+    "status.disruptionsAllowed=0",
+    age,
+)
+priority_class = row(
+    "value=0", lambda obj, _: obj.get("globalDefault", False), age, "preemptionPolicy"
+)
+resource_claim = row(_claimed, age)
+resource_slice = row("spec.nodeName", "spec.driver", "spec.pool.name", age)

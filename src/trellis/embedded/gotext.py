@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+_EXPONENT_FROM, _EXPONENT_BELOW = 1e21, 1e-4
 _KINDS = {
     dict: ("map[string]interface {}", "object"),
     list: ("[]interface {}", "array"),
@@ -56,24 +57,31 @@ def syntax(value: Any) -> str:
 
 def kind(value: Any) -> str:
     """`%T`: the type that Go has decoded it to."""
-    return _KINDS[type(value)][0]
+    return _called(value)[0]
 
 
 def json_kind(value: Any) -> str:
     """What Go's JSON decoder calls it: `cannot unmarshal array into …`."""
-    return _KINDS[type(value)][1]
+    return _called(value)[1]
+
+
+def _called(value: Any) -> tuple[str, str]:
+    return next(_KINDS[each] for each in type(value).__mro__ if each in _KINDS)
 
 
 def number(value: float) -> str:
-    """`%v` of a float64: short, with an exponent from 21 digits on."""
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
-    if "e" in text:
-        digits, _, exponent = text.partition("e")
-        sign = "-" if exponent.startswith("-") else "+"
-        return f"{digits}e{sign}{exponent.lstrip('+-').zfill(2)}"
-    return text
+    """`%v`: short, with an exponent where there are very many digits."""
+    if isinstance(value, int):
+        return str(value)
+    size = abs(value)
+    if value and (size >= _EXPONENT_FROM or size < _EXPONENT_BELOW):
+        mantissa, _, exponent = f"{value!r}".partition("e")
+        if not exponent:
+            mantissa, _, exponent = f"{value:e}".partition("e")
+            mantissa = mantissa.rstrip("0").rstrip(".")
+        power = int(exponent)
+        return f"{mantissa.removesuffix('.0')}e{'-' if power < 0 else '+'}{abs(power):02}"
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def quoted(text: str) -> str:

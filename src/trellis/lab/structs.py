@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refreshes `trellis/embedded/wire/protobuf.json.gz` from the Go sources of the lab: `make gen`.
+"""Refreshes `trellis/embedded/gotypes.json.gz` from the Go sources of the lab: `make gen`.
 
-The file says of each struct of Kubernetes' API which JSON field has which protobuf number, and
-what Go leaves out of JSON when it is empty. Generated from Go and not from the .proto files: only
-Go knows pointers, without which a zero that was set cannot be told from one that was not.
+The file says of each struct of Kubernetes' API which JSON field has which protobuf number, what Go
+leaves out of JSON when it is empty, and what Go calls the type of a field. Generated from Go and
+not from OpenAPI or the .proto files: only Go knows pointers, without which a zero that was set
+cannot be told from one that was not.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import gzip
 import re
 import subprocess
 import sys
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from trellis.lab.gotypes import SPECIAL, Package, definition, fields, kinds
 from trellis.lab.source import source
 
 # A path and no import: the two rooms are neighbours.
-DATA = Path(__file__).parents[1] / "embedded" / "wire" / "protobuf.json.gz"
+DATA = Path(__file__).parents[1] / "embedded" / "gotypes.json.gz"
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 # Beside every stable version of k8s.io/api.
 OTHERS = (
@@ -60,7 +62,7 @@ def table(cache: Path, tag: str) -> dict[str, Any]:
     """Structs by their OpenAPI name, and the objects of each group version."""
     found = packages(cache, tag)
     structs = {
-        definition(path, name): [[each.json, each.number, each.type, each.flags] for each in listed]
+        definition(path, name): [astuple(each) for each in listed]
         for path, package in found.items()
         for name in sorted(package.structs)
         if _travels(package.structs[name]) and f"{path}.{name}" not in SPECIAL
