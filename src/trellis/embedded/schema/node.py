@@ -7,10 +7,13 @@ A node is built once and read ever after; nothing changes it.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trellis.api.schema import builtin
 from trellis.api.schema.openapi import KINDS, REFERENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Schema = dict[str, Any]
 
@@ -172,7 +175,7 @@ def structural(schema: Schema) -> Node:
         return made
     if len(_made) >= _MOST_MADE:
         _made.clear()
-    node = _made[id(schema)] = _structural(schema)
+    node = _made[id(schema)] = _built(schema, structural)
     return node
 
 
@@ -180,18 +183,26 @@ _made: dict[int, Node] = {}
 _MOST_MADE = 20_000
 
 
-def _structural(schema: Schema) -> Node:
+def _fresh(schema: Schema) -> Node:
+    """Nobody else's, all the way down."""
+    return _built(schema, _fresh)
+
+
+def _built(schema: Schema, inner: Callable[[Schema], Node]) -> Node:
+    def optional(part: Any) -> Node | None:
+        return inner(part) if isinstance(part, dict) else None
+
     node = Node(schema)
     properties: Schema = schema.get("properties") or {}
-    node.properties.update((name, structural(inner)) for name, inner in properties.items())
-    node.items = _optional(schema.get("items"))
+    node.properties.update((name, inner(part)) for name, part in properties.items())
+    node.items = optional(schema.get("items"))
     additional = schema.get("additionalProperties")
-    node.additional = _optional({} if isinstance(additional, bool) else additional)
+    node.additional = optional({} if isinstance(additional, bool) else additional)
     node.closed = additional is False
     node.all_of, node.any_of, node.one_of = (
-        tuple(map(structural, schema.get(keyword) or ())) for keyword in ("allOf", "anyOf", "oneOf")
+        tuple(map(inner, schema.get(keyword) or ())) for keyword in ("allOf", "anyOf", "oneOf")
     )
-    node.negated = _optional(schema.get("not"))
+    node.negated = optional(schema.get("not"))
     return node
 
 
@@ -200,7 +211,7 @@ def resource(schema: Schema) -> Node:
 
     So do objects embedded in it, wherever the schema says that one is.
     """
-    return _with_object_fields(structural(schema))
+    return _with_object_fields(_fresh(schema))
 
 
 def _with_object_fields(node: Node, root: bool = True) -> Node:
@@ -212,10 +223,6 @@ def _with_object_fields(node: Node, root: bool = True) -> Node:
         node.properties["kind"] = Node({"type": "string"})
         node.properties["metadata"] = metadata_node()
     return node
-
-
-def _optional(schema: Any) -> Node | None:
-    return structural(schema) if isinstance(schema, dict) else None
 
 
 @cache

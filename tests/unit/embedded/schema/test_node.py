@@ -73,3 +73,14 @@ def test_go_declares_exactly_the_fields_that_openapi_does() -> None:
         if schema.get("properties") and name != "io.k8s.apimachinery.pkg.version.Info"
     }
     assert {name: set(gotypes.fields(name)) for name in shown} == shown
+
+
+def test_what_others_see_of_a_kind_leaves_its_own_schema_alone() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"metadata": {"type": "object", "properties": {"name": {"maxLength": 3}}}},
+    }
+    own = structural(schema)
+    assert resource(schema).properties["metadata"] is metadata_node()
+    assert own.properties["metadata"].properties["name"].source == {"maxLength": 3}
+    assert structural(schema) is own
