@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from trellis.app.manifests.components import CLUSTER_TOPOLOGY
+from trellis.app.manifests.workloads import WORKLOAD_WEBHOOKS
 from trellis.topology.admission import binding_handler, clustertopology_handler
 from trellis.topology.reconciler import clustertopology
+from trellis.workloads.admission.authorizer import Guard, authorizing
+from trellis.workloads.admission.podcliqueset import defaulting, validating
+from trellis.workloads.admission.policy import Policy
+from trellis.workloads.admission.scaling import scaling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,13 +56,30 @@ def parts() -> tuple[Part, ...]:
     """Everything there is, in the order in which it is told to users."""
     return (
         Part(
-            component=CLUSTER_TOPOLOGY,
+            # Webhooks are served whichever controllers run, so those of PodCliqueSets need none.
+            component=replace(
+                CLUSTER_TOPOLOGY, webhooks=(*CLUSTER_TOPOLOGY.webhooks, *WORKLOAD_WEBHOOKS)
+            ),
             controller=lambda means: clustertopology(means.configuration.topology, means.env.clock),
             handlers=lambda means: {
                 "/webhooks/validate-clustertopology": clustertopology_handler(
                     means.operator.username
                 ),
                 "/webhooks/validate-clustertopologybinding": binding_handler,
+                **workload_handlers(means.configuration, means.operator.username),
             },
         ),
     )
+
+
+def workload_handlers(configuration: OperatorConfiguration, operator: str) -> Mapping[str, Handler]:
+    """The webhooks of PodCliqueSets and of what is made for them, by path."""
+    policy = Policy.of(configuration)
+    return {
+        "/webhooks/default-podcliqueset": defaulting,
+        "/webhooks/validate-podcliqueset": validating(policy),
+        "/webhooks/validate-scale": scaling(policy),
+        "/webhooks/authorizer-webhook": authorizing(
+            Guard(operator=operator, settings=configuration.authorizer)
+        ),
+    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.cluster import LAB, Cluster, cluster
+from tests.support.cluster import OURS, Cluster, cluster
 from tests.support.waiting import eventually
 from trellis.api.schema.kinds import KINDS
 from trellis.app.manifests.__main__ import FOLDER
@@ -26,11 +26,12 @@ INSTALLATION = Installation()
 
 @pytest.fixture(scope="session")
 async def installed(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
-    """A lab of these tests alone: what is installed fails closed, and others write topologies."""
-    if request.config.getoption("--cluster") != LAB:
+    """A cluster of its own: what is installed fails closed, and others write topologies."""
+    target = request.config.getoption("--cluster")
+    if target not in OURS:
         pytest.skip("a cluster of somebody's own may run an operator of these names")
     try:
-        async with cluster(LAB, request.config.getoption("--kubernetes")) as found:
+        async with cluster(target, request.config.getoption("--kubernetes")) as found:
             await found.kubectl("apply", "-f", str(FILE))
             await _until_served(found)
             yield found

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from trellis.app.manifests.declarations import WebhookKind
+from trellis.app.manifests.declarations import MatchCondition, WebhookKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,11 +54,26 @@ def _webhook(webhook: Webhook, installation: Installation) -> Manifest:
         "sideEffects": "None",
         "timeoutSeconds": webhook.timeout_seconds,
         **_reinvocation(webhook.kind),
+        **_selection(webhook),
         "rules": [_rule(rule) for rule in webhook.rules],
         "matchConditions": [
-            {"name": one.name, "expression": one.expression} for one in webhook.conditions
+            {"name": one.name, "expression": one.expression}
+            for one in _conditions(webhook, installation)
         ],
     }
+
+
+def _selection(webhook: Webhook) -> Manifest:
+    return {"objectSelector": {"matchLabels": dict(webhook.labels)}} if webhook.labels else {}
+
+
+def _conditions(webhook: Webhook, installation: Installation) -> Iterator[MatchCondition]:
+    yield from webhook.conditions
+    if webhook.spares_operator:
+        account = f"system:serviceaccount:{installation.namespace}:{installation.name}"
+        yield MatchCondition(
+            name="not-the-operator", expression=f"request.userInfo.username != '{account}'"
+        )
 
 
 def _reinvocation(kind: WebhookKind) -> Manifest:
@@ -71,7 +86,7 @@ def _rule(rule: Rule) -> Manifest:
     return {
         "apiGroups": [resource.group],
         "apiVersions": [resource.version],
-        "resources": [resource.plural],
+        "resources": ["/".join(filter(None, (resource.plural, rule.subresource)))],
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "operations": list(rule.operations),
     }

@@ -19,12 +19,13 @@ from trellis.app.manifests.render import documents
 from trellis.app.manifests.userroles import user_roles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from trellis.app.manifests.declarations import Component, Manifest
+    from trellis.app.manifests.declarations import Component, Manifest, Webhook
 
 INSTALL = "install.yaml"
 BASE = "kustomize/base"
+COMPONENTS = "kustomize/components"
 
 
 def parts(
@@ -57,7 +58,7 @@ def parts(
             for component in components
             for policy in component.policies(installation)
         ),
-        "webhooks": tuple(webhook_configurations(webhooks, installation)),
+        "webhooks": tuple(webhook_configurations(_always(webhooks), installation)),
     }
 
 
@@ -67,7 +68,26 @@ def files(components: Sequence[Component], installation: Installation) -> dict[s
     first, *others = (manifest for part in by_part.values() for manifest in part)
     # The namespace first, and the definitions before anything that names their kinds.
     installed = documents([first, *(definition(served) for served in KINDS), *others])
-    return {INSTALL: installed} | base(by_part)
+    return {INSTALL: installed} | base(by_part) | options(components, installation)
+
+
+def options(components: Sequence[Component], installation: Installation) -> dict[str, str]:
+    """The text of every file of what is not installed unless it is asked for."""
+    chosen: dict[str, list[Webhook]] = {}
+    for webhook in (webhook for component in components for webhook in component.webhooks):
+        if webhook.optional:
+            chosen.setdefault(webhook.optional, []).append(webhook)
+    written = {}
+    for name, webhooks in chosen.items():
+        listing = {
+            "apiVersion": "kustomize.config.k8s.io/v1alpha1",
+            "kind": "Component",
+            "resources": ["webhooks.yaml"],
+        }
+        made = webhook_configurations(webhooks, installation)
+        written[f"{COMPONENTS}/{name}/kustomization.yaml"] = documents([listing])
+        written[f"{COMPONENTS}/{name}/webhooks.yaml"] = documents(made)
+    return written
 
 
 def base(by_part: Mapping[str, Sequence[Manifest]]) -> dict[str, str]:
@@ -80,6 +100,10 @@ def base(by_part: Mapping[str, Sequence[Manifest]]) -> dict[str, str]:
     }
     written = resources | {"kustomization.yaml": documents([kustomization])}
     return {f"{BASE}/{name}": text for name, text in written.items()}
+
+
+def _always(webhooks: Iterable[Webhook]) -> list[Webhook]:
+    return [webhook for webhook in webhooks if not webhook.optional]
 
 
 def _labelled(policy: Manifest, installation: Installation) -> Manifest:

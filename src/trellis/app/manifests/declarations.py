@@ -36,6 +36,7 @@ class Rule:
     """Which requests are reviewed. Deletions are not: they must work while we are down."""
 
     resource: Resource
+    subresource: str = ""
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
 
 
@@ -67,6 +68,12 @@ class Webhook:
     conditions: tuple[MatchCondition, ...] = (SPEC_CHANGES,)
     failure_policy: FailurePolicy = FailurePolicy.FAIL
     timeout_seconds: int = 3
+    labels: tuple[tuple[str, str], ...] = ()
+    """What an object must be labelled with, now or before, to be reviewed."""
+    spares_operator: bool = False
+    """Whether what the operator itself does is not reviewed."""
+    optional: str = ""
+    """Not installed unless the kustomize component of this name is."""
 
 
 def no_policies(_: Installation) -> Iterable[Manifest]:

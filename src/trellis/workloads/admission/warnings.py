@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is let in, and is likely not what its writer thinks. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.grove.template import EXPLICIT
+from trellis.workloads.admission.topology import coarser_preferences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trellis.workloads.admission.subject import Clique, Subject
+
+# The API server passes on 4 KiB of warnings in all, and drops the rest without a word.
+MOST = 10
+_OPERATORS_OWN = "GROVE_"
+
+
+def warnings(new: Subject, old: Subject | None) -> tuple[str, ...]:
+    found = [*_notes(new), *coarser_preferences(new), *(_rescaled(new, old) if old else ())]
+    told = [one for one in dict.fromkeys(found)]
+    if len(told) <= MOST:
+        return tuple(told)
+    return (*told[:MOST], f"and {len(told) - MOST} more warnings")
+
+
+def _notes(subject: Subject) -> Iterator[str]:
+    explicit = subject.spec.template.clique_startup_type == EXPLICIT
+    for clique in subject.cliques:
+        if clique.template.spec.starts_after and not explicit:
+            place = clique.field / "spec" / "startsAfter"
+            yield f"{place.shown}: has no effect without cliqueStartupType {EXPLICIT}"
+        if clique.template.rolling_update and clique.group is not None:
+            place = clique.field / "rollingUpdate"
+            yield f"{place.shown}: has no effect in scaling group {clique.group!r}; set it there"
+        yield from _replaced(clique)
+
+
+def _replaced(clique: Clique) -> Iterator[str]:
+    """What pods get from us instead."""
+    field = clique.field / "spec" / "podSpec"
+    for name, value in (("hostname", clique.pod.hostname), ("subdomain", clique.pod.subdomain)):
+        if value:
+            yield f"{(field / name).shown}: pods get names of their own from the operator"
+    containers = (*clique.pod.containers, *clique.pod.init_containers)
+    for name in (variable.name for one in containers for variable in one.env):
+        if name.startswith(_OPERATORS_OWN):
+            yield f"{field.shown}: {name[:63]} is for the operator to set, which may replace it"
+
+
+def _rescaled(new: Subject, old: Subject) -> Iterator[str]:
+    before = {one.template.name: one.template.spec.replicas for one in old.cliques}
+    for clique in new.cliques:
+        name, replicas = clique.template.name, clique.template.spec.replicas
+        if before.get(name, replicas) != replicas:
+            place = clique.field / "spec" / "replicas"
+            yield f"{place.shown}: PodCliques that exist keep their number; scale them themselves"
+    groups = {one.template.name: one.template.replicas for one in old.groups}
+    for group in new.groups:
+        name, replicas = group.template.name, group.template.replicas
+        if groups.get(name, replicas) != replicas:
+            place = group.field / "replicas"
+            yield (
+                f"{place.shown}: PodCliqueScalingGroups that exist keep their number; "
+                "scale them themselves"
+            )
