@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cluster",
         default=LAB,
-        help="where cluster suites run: `lab` (the default) or the path of a kubeconfig",
+        help="where cluster suites run: `lab` (the default), `embedded` or a kubeconfig's path",
     )
     group.addoption(
         "--kubernetes", default=None, help="a release of the lab other than the pinned one"
@@ -36,7 +36,7 @@ async def _cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
     try:
         async with cluster(target, request.config.getoption("--kubernetes")) as found:
             yield found
-            if found.lab and (failure := found.lab.failed()):
+            if failure := found.failed():
                 raise failure
     except LabError as error:
         pytest.fail(str(error), pytrace=False)

@@ -73,6 +73,7 @@ class Probe:
     api: Api
     id: str
     cleanup: AsyncExitStack
+    patience: float = PATIENCE_SECONDS
     recorded: list[dict[str, Any]] = field(default_factory=list)
     hidden: dict[str, str] = field(default_factory=dict)
 
@@ -126,7 +127,7 @@ class Probe:
     ) -> Answer:
         """Repeats a step, unrecorded, until its answer is as wanted or `patience` is over."""
         body = how.pop("body", None)
-        deadline = time.monotonic() + how.pop("patience", PATIENCE_SECONDS)
+        deadline = time.monotonic() + how.pop("patience", self.patience)
         while True:
             answer = await self._send(method, path, body, dict(how))
             if ready(answer):
@@ -155,7 +156,7 @@ class Probe:
         how["query"] = {"watch": "1", **how.get("query", {})}
         request = _request("GET", path, None, how)
         async with self._api(how).stream(request) as response:
-            watch = Watch(response)
+            watch = Watch(response, self.patience)
             yield watch
         events = [pick(event) if pick else event for event in watch.events]
         seen = {"events": events, "ended": watch.ended}
@@ -188,6 +189,7 @@ class Watch:
     """The events of a watch, read when asked for and kept in order."""
 
     response: aiohttp.ClientResponse
+    patience: float
     events: list[dict[str, Any]] = field(default_factory=list)
     ended: bool = False
     refusal: Any = None
@@ -212,7 +214,7 @@ class Watch:
 
     async def _next(self) -> bool:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self.patience):
                 line = await self.response.content.readline()
         except TimeoutError:
             raise ProbeBroken(f"no event after {len(self.events)} within patience") from None

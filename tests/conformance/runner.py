@@ -15,16 +15,32 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conformance import kinds, probes
 from tests.conformance.normalise import Normaliser
-from tests.conformance.probe import REGISTRY, Probe, Registered
+from tests.conformance.probe import PATIENCE_SECONDS, REGISTRY, Probe, Registered
 from tests.support.api import Api, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-AT_ONCE = 6
-PROBE_SECONDS = 60.0
 # No vowels and always a digit: it can appear in no word and in no other name.
 _LETTERS, _DIGITS = "bcdfghjklmnpqrstvwxz", "23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many probes run at once, and how long one may take and may wait for one thing.
+
+    `leaves` its namespaces behind: the server goes as well.
+    """
+
+    at_once: int = 6
+    probe_seconds: float = 60.0
+    patience: float = PATIENCE_SECONDS
+    leaves: bool = False
+
+
+REAL = Pace()
+# One thread answers, and quickly: what has not come after a few seconds does not come.
+QUICK = Pace(at_once=24, probe_seconds=40.0, patience=10.0, leaves=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +61,19 @@ def all_probes() -> list[Registered]:
     return [REGISTRY[key] for key in sorted(REGISTRY)]
 
 
-async def run(api: Api, chosen: Iterable[Registered], seed: int) -> dict[str, Seen]:
+async def run(
+    api: Api, chosen: Iterable[Registered], seed: int, pace: Pace = REAL
+) -> dict[str, Seen]:
     """Runs probes in an order that the seed decides: what they see must not depend on it."""
     rng = random.Random(seed)  # noqa: S311  not for secrets
     order = list(chosen)
     rng.shuffle(order)
     await kinds.install(api)
-    turns = asyncio.Semaphore(AT_ONCE)
+    turns = asyncio.Semaphore(pace.at_once)
 
     async def one(entry: Registered, identity: str) -> Seen:
         async with turns:
-            return await _observe(api, entry, identity)
+            return await _observe(api, entry, identity, pace)
 
     async def remove(identity: str) -> None:
         async with turns:
@@ -67,15 +85,16 @@ async def run(api: Api, chosen: Iterable[Registered], seed: int) -> dict[str, Se
     finally:
         # Not earlier: sweeping hundreds of namespaces keeps the server's controller busy for
         # minutes, and probes that wait for it would come last.
-        await asyncio.gather(*map(remove, identities))
+        if not pace.leaves:
+            await asyncio.gather(*map(remove, identities))
     return {outcome.probe.key: outcome for outcome in seen}
 
 
-async def _observe(api: Api, entry: Registered, identity: str) -> Seen:
+async def _observe(api: Api, entry: Registered, identity: str, pace: Pace) -> Seen:
     async with AsyncExitStack() as cleanup:
-        p = Probe(api, identity, cleanup)
+        p = Probe(api, identity, cleanup, pace.patience)
         try:
-            async with asyncio.timeout(PROBE_SECONDS):
+            async with asyncio.timeout(pace.probe_seconds):
                 await _prepare(p)
                 await entry.run(p)
         except Exception:

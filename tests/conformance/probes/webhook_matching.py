@@ -17,13 +17,17 @@ READY = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 
 
 def _operations(p: Probe, calls: Calls, *hooks: Hook) -> None:
-    """Notes what each webhook was called for: operation, object and subresource."""
+    """Notes what each webhook was called for: operation, object and subresource.
+
+    What is not namespaced and of another probe meets every namespaceSelector, and is left out.
+    """
     seen = {
         hook.name: [
             " ".join(
                 request[key] for key in ("operation", "name", "subResource") if request.get(key)
             )
             for request in (call["request"] for call in calls[hook.name])
+            if p.id in f"{request.get('namespace')} {request.get('name')}"
         ]
         for hook in hooks
     }

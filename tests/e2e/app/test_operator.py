@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.e2e.app.operators import Operator, Ports, a_configuration, free_ports, operator
-from tests.support.cluster import LAB, Cluster, cluster
+from tests.support.cluster import OURS, Cluster, cluster
 from tests.support.relay import Relay, relay
 from tests.support.waiting import eventually
 from trellis.app.manifests.__main__ import FOLDER
@@ -31,10 +31,11 @@ WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfiguration
 
 @pytest.fixture(scope="module")
 async def installed(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
-    """A lab of its own with everything that is shipped."""
-    if request.config.getoption("--cluster") != LAB:
+    """A cluster of its own with everything that is shipped."""
+    target = request.config.getoption("--cluster")
+    if target not in OURS:
         pytest.skip("a cluster of somebody's own has an operator of its own")
-    async with cluster(LAB, request.config.getoption("--kubernetes")) as found:
+    async with cluster(target, request.config.getoption("--kubernetes")) as found:
         await found.kubectl("apply", "-f", str(FOLDER / INSTALL))
         yield found
 

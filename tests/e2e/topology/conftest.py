@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 async def defined(cluster: Cluster) -> AsyncIterator[Cluster]:
     """The cluster with our kind in it and no managed topology, before and after."""
-    if cluster.lab is None:
+    if not cluster.ours:
         pytest.skip("a cluster of somebody's own may have a grove-topology that matters")
     definition = next(FOLDER.glob("*_clustertopologies.yaml"))
     await cluster.kubectl("apply", "-f", str(definition))

@@ -47,9 +47,10 @@ class Selectors:
         if itself and not review.subresource and review.operation in ("CREATE", "UPDATE"):
             # What is stored is not yet, or no more, what the namespace will be.
             return self.namespaces(labels(review.new))
-        namespace = namespace_of(review.namespace)
+        where = review.namespace or review.name
+        namespace = namespace_of(where)
         if namespace is None:
-            raise not_found("", "namespaces", review.namespace)
+            raise not_found("", "namespaces", where)
         return self.namespaces(labels(namespace))
 
     def _object(self, review: Review) -> bool:

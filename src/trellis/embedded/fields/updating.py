@@ -66,7 +66,7 @@ def updated(new: Object, old: Object | None, served: Served, manager: Manager) -
             if old and not owners:
                 return
             owners = _after(owners, new, old or {}, (served, manager))
-    except (NoStep, OtherVersion):
+    except (NoStep, NotTyped, OtherVersion):
         # What cannot be told apart is owned by nobody; the object is refused for it elsewhere.
         return
     entries = written(owners, custom=served.custom)
@@ -97,6 +97,9 @@ def _found(said: Any, before: list[dict[str, Any]] | None, manager: Manager) -> 
 def _after(owners: Owners, new: Object, old: Object, write: tuple[Served, Manager]) -> Owners:
     served, manager = write
     shape = shape_of(served.schema)
+    if served.custom and manager.subresource:
+        # Whatever is beside the status is not used, and so not refused for what it is.
+        check(shape, new, duplicates=True)
     owners = known(owners, served, manager)
     fit_versions(owners, manager, (old, new))
     difference = compared(shape, old, new).without(resets(served, manager.subresource))

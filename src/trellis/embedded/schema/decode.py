@@ -76,7 +76,9 @@ def decode(body: bytes, kind: Kind, mode: str = "Warn", media_type: str = "") ->
         head = _head(value)
     except Undecodable as error:
         raise unrecognized(kind, str(error), body) from error
-    decoded = _custom(value, head, kind, body) if kind.custom else _native(value, head, kind)
+    if kind.custom and not head.kind:
+        raise _kindless(kind, body, mode)
+    decoded = _custom(value, head, kind) if kind.custom else _native(value, head, kind)
     problems = strict + decoded.problems
     if mode == "Strict" and problems:
         in_yaml = ["\n  ".join(["yaml: unmarshal errors:", *strict])] if strict else []
@@ -101,12 +103,21 @@ def settled(value: Any, kind: Kind) -> tuple[Object, list[str]]:
 def _settle(value: Any, kind: Kind) -> tuple[Object, list[str]]:
     """The same, of a value that may be changed."""
     if not kind.custom:
+        cleared = _clears_owners(value)
         obj, problems = typed(kind.schema, value)
         obj["apiVersion"], obj["kind"] = _api_version(kind), kind.kind
+        if cleared:
+            obj["metadata"]["managedFields"] = []
         return obj, problems
     repeated: list[str] = []
     obj = _without_repeated(value, None, repeated)
     return obj, repeated + [f'unknown field "{path}"' for path in coerce(kind.schema, obj)]
+
+
+def _clears_owners(value: Any) -> bool:
+    """An empty list of managed fields says to be rid of them; any other empty list says nothing."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +187,14 @@ def _other_kind(value: Any, said: _Head, kind: Kind) -> Refusal:
     return _unfit(said, kind, why)
 
 
-def _custom(value: Any, head: _Head, kind: Kind, body: bytes) -> Decoded:
-    if not head.kind:
-        why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise unrecognized(kind, why, body)
+def _kindless(kind: Kind, body: bytes, mode: str) -> Refusal:
+    why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+    if mode == "Ignore":
+        return _unfit(_Head(kind.group, kind.version, kind.kind), kind, why)
+    return unrecognized(kind, why, body)
+
+
+def _custom(value: Any, head: _Head, kind: Kind) -> Decoded:
     refusal = None
     if (head.group, head.version) != (kind.group, kind.version):
         refusal = _other_version(value.get("apiVersion") or "", kind)

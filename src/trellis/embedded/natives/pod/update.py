@@ -125,7 +125,7 @@ def _while_gated(munged: dict[str, Any], stored: dict[str, Any]) -> list[FieldEr
     if new != old:
         if any(new.get(key) != value for key, value in old.items()):
             detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-            errors.append(invalid("spec.nodeSelector", new, detail))
+            errors.append(invalid("spec.nodeSelector", new or None, detail))
         keep(munged, stored, "nodeSelector")
     before = (stored.get("affinity") or {}).get("nodeAffinity")
     after = (munged.get("affinity") or {}).get("nodeAffinity")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the scripts of Python clients with an interpreter that has them, and keeps what they said.
+
+They are no dependencies of ours: `TRELLIS_CLIENTS_PYTHON` names an interpreter that has them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance.clients.plain import plain_value
+from tests.support.namespaces import fresh_namespace
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+
+SCRIPTS = {"kubernetes": "official.py", "kr8s": "kr8s_calls.py"}
+SECONDS = 120.0
+
+
+def interpreter() -> str:
+    return os.environ.get("TRELLIS_CLIENTS_PYTHON", sys.executable)
+
+
+async def has(module: str) -> bool:
+    code, _ = await _python("-c", f"import {module}")
+    return code == 0
+
+
+async def called(cluster: Cluster, module: str) -> dict[str, Any]:
+    """What each call gave, by its name."""
+    script = Path(__file__).parent / SCRIPTS[module]
+    async with fresh_namespace(cluster.api) as namespace:
+        code, said = await _python(str(script), str(cluster.kubeconfig), namespace)
+    assert code == 0, said
+    found: dict[str, Any] = plain_value(json.loads(said), {namespace: "<ns>"})
+    return found
+
+
+async def _python(*arguments: str) -> tuple[int | None, str]:
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as home:
+        process = await asyncio.create_subprocess_exec(
+            *(interpreter(), *arguments),
+            # Nothing of this environment: what it finds is what any user of that client has.
+            env={"PATH": os.environ["PATH"], "HOME": home},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+        )
+        async with asyncio.timeout(SECONDS):
+            out, _ = await process.communicate()
+        errors.seek(0)
+        said = out if process.returncode == 0 else out + errors.read()
+    return process.returncode, said.decode()
