@@ -32,6 +32,7 @@ PODS = Resource("", "v1", "Pod", "pods")
 MAPS = Resource("", "v1", "ConfigMap", "configmaps")
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
+SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
 DAEMONS = Resource("apps", "v1", "DaemonSet", "daemonsets")
 NODES = Resource("", "v1", "Node", "nodes", namespaced=False)
 DEFINITIONS = Resource(
@@ -249,6 +250,28 @@ async def test_a_deployment_rolls_from_one_template_to_the_next() -> None:
         second = {pod["metadata"]["name"] for pod in await found.list(PODS)}
         assert len(second) == 2
         assert not first & second
+
+
+@virtual
+async def test_what_a_deployment_left_behind_is_the_next_ones_and_goes_with_it() -> None:
+    async with world() as found:
+        labels = {"app": "a"}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "app", "image": "x"}]},
+        }
+        spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+        await found.make(DEPLOYMENTS, "d", spec=spec)
+        await _until_rolled_out(found)
+        before = {pod["metadata"]["uid"] for pod in await found.list(PODS)}
+        await found.delete(DEPLOYMENTS, "d", "Orphan")
+        await found.clock.sleep(1)
+        await found.make(DEPLOYMENTS, "d", spec=spec)
+        await _until_rolled_out(found)
+        assert {pod["metadata"]["uid"] for pod in await found.list(PODS)} == before
+        await found.delete(DEPLOYMENTS, "d", "Foreground")
+        await found.clock.sleep(1)
+        assert await found.list(SETS) == await found.list(PODS) == []
 
 
 async def _until_rolled_out(found: World) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trellis.api.meta import Key
+from trellis.api.selectors import matcher
 from trellis.embedded.controllers.apps.rollout import (
     REVISION,
     body,
@@ -64,6 +65,9 @@ class _Reconciler:
         if found is None:
             return DONE
         sets = sets_of(found, self._sets(found))
+        if sets.new is None and await self._adopt(found):
+            # Told of again as soon as they are ours.
+            return DONE
         todo = plan(found, sets, self._pods(sets))
         await self._do(found, sets, todo)
         now = self._means.now()
@@ -79,6 +83,24 @@ class _Reconciler:
             for one in self._means.replica_sets.owned(found.metadata.uid)
             if (owner := one.metadata.controller) and owner.uid == found.metadata.uid
         ]
+
+    async def _adopt(self, found: Deployment) -> bool:
+        """ReplicaSets that nobody owns and the selector picks: an earlier deployment left them."""
+        matches = matcher(found.spec.selector)
+        orphans = [
+            one
+            for one in self._means.replica_sets
+            if one.metadata.namespace == found.metadata.namespace
+            and one.metadata.controller is None
+            and not one.metadata.deleting
+            and matches(one.metadata.labels)
+        ]
+        if found.metadata.deleting:
+            return False
+        for one in orphans:
+            patch = {"metadata": {"uid": one.metadata.uid, "ownerReferences": [reference(found)]}}
+            await self._pen.patch(found.metadata, self._means.replica_sets, one.metadata, patch)
+        return bool(orphans)
 
     def _pods(self, sets: Sets) -> list[Pod]:
         return [pod for one in sets.all for pod in self._means.pods.owned(one.metadata.uid)]
