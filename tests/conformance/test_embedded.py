@@ -6,6 +6,7 @@ Needs neither Go nor a lab: a cluster of this module's own, whatever `--cluster`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,17 +26,28 @@ SEED = 7
 IDENTICAL_SHARE = 0.95
 
 
-@pytest.fixture(scope="module")
-async def report() -> Report:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    report: Report
+    failure: Exception | None
+    """What broke in the cluster meanwhile."""
+
+
+@pytest.fixture(scope="module", name="outcome")
+async def _outcome() -> Outcome:
     async with new_cluster(EMBEDDED) as target:
         minor = int(target.minor.split(".")[1])
         chosen = [entry for entry in PROBES if entry.since <= minor]
         seen = await run(target.api, chosen, SEED, QUICK)
-        if failure := target.failed():
-            raise failure
-    found = differences.judge(goldens.read(target.minor), seen, differences.read())
-    print(found.summary)
-    return found
+        failure = target.failed()
+    report = differences.judge(goldens.read(target.minor), seen, differences.read())
+    print(report.summary)
+    return Outcome(report, failure)
+
+
+@pytest.fixture
+def report(outcome: Outcome) -> Report:
+    return outcome.report
 
 
 @pytest.mark.timeout(300, func_only=True)
@@ -47,6 +59,10 @@ async def test_it_does_what_was_recorded(entry: Registered, report: Report) -> N
 
 async def test_every_line_of_the_list_is_still_needed(report: Report) -> None:
     assert not report.stale
+
+
+async def test_nothing_broke_in_it(outcome: Outcome) -> None:
+    assert outcome.failure is None
 
 
 async def test_nearly_all_of_it_is_the_same_to_the_letter(report: Report) -> None:

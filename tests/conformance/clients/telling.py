@@ -105,7 +105,7 @@ class Teller:
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
-            await process.wait()
+            await process.communicate()
         text = b"".join(lines).decode()
         self.told.append({"command": step.line, "out": plain(text, self.names)})
         self.told.extend(said)

@@ -8,9 +8,6 @@ from typing import Any
 
 import yaml
 
-GROUP = "hostile.example.com"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
 _OBJECTS = """
 /api/v1/namespaces/default/configmaps:
   {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {a: b}}, data: {a: "1"}, binaryData: {b: AA==}}
@@ -161,5 +158,4 @@ _OBJECTS = """
 """
 
 OBJECTS: list[tuple[str, dict[str, Any]]] = list(yaml.safe_load(_OBJECTS).items())
-DEFINITION = dict(OBJECTS)[DEFINITIONS]
 NAMED = [f"{path}/{body['metadata']['name']}" for path, body in OBJECTS]
