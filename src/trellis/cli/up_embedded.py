@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from trellis.instruments.logs import configure
 from trellis.kube.errors import KubeError
 from trellis.kube.kubeconfig_writing import WouldOverwrite
 from trellis.lab.errors import LabError
+from trellis.runtime.collector import spared
 
 # What the user must write differently; what is in the way; what broke, so that its logs matter.
 BADLY_ASKED = (
@@ -189,13 +191,18 @@ def _choice(wanted: Wanted, data: Path | None) -> Choice:
 
 async def _stand(claim: Claim, order: Order, progress: Progress) -> None:
     witness = Witness(progress)
-    async with standing(order, witness) as local:
+    async with AsyncExitStack() as stack:
+        # Nodes by the thousand come in at once; none of that is garbage.
+        loading = stack.enter_context(ExitStack())
+        loading.enter_context(spared())
+        local = await stack.enter_async_context(standing(order, witness))
         for step in (local.operator_is_ready, local.example_runs):
             try:
                 await step(witness)
             except (NotReady, NotRunning) as error:
                 # What there is can be used, and shows by itself what it waits for.
                 witness.happened(f"note: {error}")
+        loading.close()
         progress.clear()
         about = local.about
         claim.announce(about)

@@ -6,10 +6,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+_SECONDS = len("2026-01-31T23:59:59")
 
 
 def stamp(moment: datetime) -> str:
-    return moment.strftime(_FORMAT)
+    return f"{moment.isoformat(timespec='seconds')[:_SECONDS]}Z"
 
 
 def moment_of(text: str) -> datetime:

@@ -47,8 +47,8 @@ _MOST_VALUES = 32
 _LONGEST_VALUE = 64
 _WHERE = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _EMPTY_SELECTOR: tuple[str, Any] = ("nodeSelector", {})
-_SINGLES = ("int", "bool", "string", "version")
-_LISTS = ("ints", "bools", "strings", "versions")
+_LISTS = frozenset({"ints", "bools", "strings", "versions"})
+_VALUES = _LISTS | {"int", "bool", "string", "version"}
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
     r"(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
@@ -155,7 +155,11 @@ def _is_advanced(device: dict[str, Any]) -> bool:
     return bool(
         device.get("taints")
         or device.get("consumesCounters")
-        or any(attribute.get(name) is not None for attribute in attributes for name in _LISTS)
+        or any(
+            name in _LISTS and value is not None
+            for attribute in attributes
+            for name, value in attribute.items()
+        )
     )
 
 
@@ -206,7 +210,7 @@ def _attribute(attribute: dict[str, Any], path: str) -> list[FieldError]:
             errors.append(invalid(f"{path}.version", version, detail))
         if len(version.encode()) > _LONGEST_VALUE:
             errors.append(too_long(f"{path}.version", _LONGEST_VALUE))
-    given = [name for name in (*_SINGLES, *_LISTS) if attribute.get(name) is not None]
+    given = [name for name, value in attribute.items() if name in _VALUES and value is not None]
     if len(given) != 1:
         shown: Any = printed("resource.DeviceAttribute", attribute) if given else ""
         errors.append(invalid(path, shown, "exactly one value must be specified"))
