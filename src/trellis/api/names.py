@@ -7,6 +7,7 @@ apart again: which object belongs to which is read from labels and owners.
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 
 from trellis.api.syntax import LABEL_LIMIT
@@ -16,6 +17,9 @@ POD_SUFFIX_LENGTH = 5
 
 # Kubernetes' own alphabet for generated names: no vowels, so no words; nothing to misread.
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_POD_NAME = re.compile(
+    rf".+-(?P<index>0|[1-9][0-9]{{0,8}})-[{_ALPHABET}]{{{POD_SUFFIX_LENGTH}}}", re.ASCII
+)
 _DIGEST_LENGTH = 10
 
 
@@ -64,8 +68,21 @@ def hostname(clique_fqn: str, pod_index: int) -> str:
 
 
 def pod(clique_fqn: str, pod_index: int, suffix: str) -> str:
-    """One incarnation of a pod."""
-    return fitted(f"{hostname(clique_fqn, pod_index)}-{suffix}")
+    """One incarnation of a pod. Where it is too long, the name of the clique is cut.
+
+    So its index can always be read from it: see `pod_index_of`.
+    """
+    tail = f"-{pod_index}-{suffix}"
+    return f"{fitted(clique_fqn, LABEL_LIMIT + 1 - len(tail))}{tail}"
+
+
+def pod_index_of(name: str) -> int | None:
+    """The index in a name that `pod` made, for the ledger, which holds nothing but names.
+
+    A pod that exists says its index in a label. None: the name was made by somebody else.
+    """
+    match = _POD_NAME.fullmatch(name)
+    return int(match["index"]) if match else None
 
 
 def pod_suffix(*identity: str) -> str:

@@ -93,12 +93,14 @@ class Agenda(Generic[K]):
             heapq.heappop(self._by_due)
         return None
 
-    def add(self, key: K, now: float, priority: Priority = Priority.NORMAL) -> None:
-        """It is to be looked at: now, or soon if it has just failed."""
+    def add(
+        self, key: K, now: float, priority: Priority = Priority.NORMAL, earliest: float = 0.0
+    ) -> None:
+        """It is to be looked at: now, not before `earliest`, or soon if it has just failed."""
         failed = self._failures.get(key)
         active = key in self._active
         due = failed.last + SECONDS_AFTER_FAILURE if failed and not active else now
-        self.add_at(key, due, now, priority)
+        self.add_at(key, max(due, earliest), now, priority)
 
     def add_at(self, key: K, due: float, now: float, priority: Priority = Priority.NORMAL) -> None:
         """It is to be looked at then, or sooner if it is to be anyway."""

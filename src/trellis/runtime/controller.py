@@ -14,6 +14,7 @@ from trellis.api.meta import Key, Object
 from trellis.runtime.agenda import Priority
 from trellis.runtime.io import IO
 from trellis.runtime.outcome import Outcome
+from trellis.runtime.pace import STEADY, Pace
 
 if TYPE_CHECKING:
     from trellis.api.meta import Resource
@@ -41,6 +42,9 @@ class Controller(Generic[T]):
     woken_by: tuple[Wakes[Any], ...] = ()
     reads: tuple[Cache[Any], ...] = ()
     """Caches that it reads and that do not wake it."""
+    identity: Callable[[Key], str | None] | None = None
+    """In whose name runs for a key write. Left out: that of the object itself, its uid."""
+    pace: Pace = STEADY
     workers: int = 4
     deadline: float = 300.0
     """Seconds after which a run is given up: one that never ends would hold its worker for ever."""

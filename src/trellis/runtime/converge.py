@@ -52,6 +52,10 @@ class Children(Generic[T]):
     cache: Cache[T]
     compare: Comparison
     propagation: Propagation = "Background"
+    part: str = ""
+    """Of an owner whose parts are looked after one by one: in whose name its objects are written.
+
+    Parts do not wait for the writes of each other. See `part_of`."""
 
 
 class Converger:
@@ -64,7 +68,8 @@ class Converger:
         self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
     ) -> Converged:
         """Raises when something is to be tried again; what is under way by then is finished."""
-        if not self._writes.barrier.is_open(owner.metadata.uid, children.cache):
+        writer = children.part or owner.metadata.uid
+        if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
         planned = plan(owner, have, want, children.compare)
         family = _Family(self._writes, owner.metadata.uid, children, self._futile)
@@ -80,6 +85,21 @@ class Converger:
             _log.info("converged", resource=children.cache.resource.plural, **converged.counts())
         return converged
 
+    async def edit(
+        self, owner: Object, children: Children[T], edits: Iterable[Edit[T]]
+    ) -> Converged:
+        """Changes objects that may belong to others, as when a gate is lifted from their pods.
+
+        Raises when something is to be tried again; an object that is gone is passed over.
+        """
+        writer = children.part or owner.metadata.uid
+        if not self._writes.barrier.is_open(writer, children.cache):
+            raise CacheBehind(f"{children.cache.label} lack our last write")
+        family = _Family(self._writes, owner.metadata.uid, children, self._futile)
+        tally = Tally(blocked=[], conflicts=[])
+        await self._phase(tally, [family.patch(edit) for edit in edits if edit not in self._futile])
+        return tally.converged()
+
     async def _phase(self, tally: Tally, steps: list[Step]) -> None:
         results = await in_parallel([step.act for step in steps], self._parallel, _goes_on)
         tally.add(steps, results)
@@ -93,13 +113,14 @@ class _Family(Generic[T]):
     def __init__(self, writes: Writes, owner: str, children: Children[T], futile: _Futile) -> None:
         self._writes = writes
         self._owner = owner
+        self._writer = children.part or owner
         self._cache = children.cache
         self._propagation = children.propagation
         self._futile = futile
 
     def delete(self, found: T) -> Step:
         async def act() -> Result:
-            await self._writes.delete(self._owner, self._cache, found.metadata, self._propagation)
+            await self._writes.delete(self._writer, self._cache, found.metadata, self._propagation)
             return WRITTEN
 
         return Step("delete", found.metadata.name, act)
@@ -108,9 +129,9 @@ class _Family(Generic[T]):
         async def act() -> Result:
             known = edit.have.metadata
             try:
-                stored = await self._writes.patch(self._owner, self._cache, known, edit.patch)
+                stored = await self._writes.patch(self._writer, self._cache, known, edit.patch)
             except (NotFound, Replaced):
-                self._writes.barrier.deleted(self._owner, self._cache, known.key, known.uid)
+                self._writes.barrier.deleted(self._writer, self._cache, known.key, known.uid)
                 return OVERTAKEN
             if stored.resource_version == known.resource_version:
                 self._futile.add(edit)
@@ -123,7 +144,7 @@ class _Family(Generic[T]):
 
         async def act() -> Result:
             try:
-                await self._writes.create(self._owner, self._cache, key, body(one))
+                await self._writes.create(self._writer, self._cache, key, body(one))
             except AlreadyExists:
                 holder = await self._writes.read(self._cache, key)
                 if holder is None:
@@ -141,7 +162,7 @@ class _Family(Generic[T]):
         if holder.deleting:
             return Blocked(holder.name)
         # Ours after all: the cache is behind, or another instance was faster.
-        self._writes.barrier.wrote(self._owner, self._cache, holder.resource_version)
+        self._writes.barrier.wrote(self._writer, self._cache, holder.resource_version)
         return OVERTAKEN
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trellis.runtime.cache import Cache
     from trellis.runtime.converged import Converged
     from trellis.runtime.notes import Note
-    from trellis.runtime.plan import Comparison, Wanted
+    from trellis.runtime.plan import Comparison, Edit, Wanted
     from trellis.runtime.recorder import Recorder
     from trellis.runtime.status import WithStatus
     from trellis.runtime.writes import Writes
@@ -39,8 +39,17 @@ class IO:
     async def converge(
         self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
     ) -> Converged:
-        """Makes the objects that the owner has into those that are wanted."""
+        """Makes the objects that the owner has into those that are wanted.
+
+        Where runs for a part of the owner write in the name of that part, `children` says which.
+        """
         return await self._converger.converge(owner, children, have, want)
+
+    async def edit(
+        self, owner: Object, children: Children[T], edits: Iterable[Edit[T]]
+    ) -> Converged:
+        """Changes objects that the owner has a say in without controlling them."""
+        return await self._converger.edit(owner, children, edits)
 
     async def keep(
         self,

@@ -41,7 +41,7 @@ class Loop:
         self._controller = controller
         self._io = io
         self._env = env
-        self.queue: WorkQueue[Key] = WorkQueue(env.clock, env.rng)
+        self.queue: WorkQueue[Key] = WorkQueue(env.clock, env.rng, pace=controller.pace)
         self._count()
 
     def wake(self) -> None:
@@ -106,6 +106,8 @@ class Loop:
             return await self._controller.reconcile(key, self._io)
 
     def _uid(self, key: Key) -> str | None:
+        if self._controller.identity is not None:
+            return self._controller.identity(key)
         found = self._controller.cache.get(key)
         return found.metadata.uid if found is not None else None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trellis.runtime.agenda import Agenda, Priority
 from trellis.runtime.backoff import Backoff
+from trellis.runtime.pace import STEADY, Pace, Paced
 
 if TYPE_CHECKING:
     from random import Random
@@ -22,11 +23,18 @@ K = TypeVar("K")
 
 
 class WorkQueue(Generic[K]):
-    def __init__(self, clock: Clock, rng: Random, backoff: Backoff | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        rng: Random,
+        backoff: Backoff | None = None,
+        pace: Pace = STEADY,
+    ) -> None:
         self._clock = clock
         self._rng = rng
         self._backoff = backoff or Backoff()
         self._agenda: Agenda[K] = Agenda()
+        self._paced: Paced[K] = Paced(pace)
         self._takers: deque[asyncio.Future[None]] = deque()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._alarm: asyncio.Task[None] | None = None
@@ -44,7 +52,8 @@ class WorkQueue(Generic[K]):
 
     def add(self, key: K, priority: Priority = Priority.NORMAL) -> None:
         if not self._closed:
-            self._agenda.add(key, self._clock.monotonic(), priority)
+            now = self._clock.monotonic()
+            self._agenda.add(key, now, priority, self._paced.due(key, now))
             self._changed()
 
     def add_after(self, key: K, seconds: float, priority: Priority = Priority.NORMAL) -> None:
@@ -56,8 +65,10 @@ class WorkQueue(Generic[K]):
     async def take(self) -> K | None:
         """The next key, to be given back with `succeed` or `fail`. None: the queue is closed."""
         while not self._closed:
-            key = self._agenda.pop(self._clock.monotonic())
+            now = self._clock.monotonic()
+            key = self._agenda.pop(now)
             if key is not None:
+                self._paced.took(key, now)
                 return key
             await self._turn()
         return None

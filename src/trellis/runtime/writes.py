@@ -139,7 +139,7 @@ class Writes:
         for cache, key in self.barrier.doubts(owner):
             found = await self.read(cache, key)
             self.barrier.cleared(owner, cache, key)
-            if found is not None and owner in _concerned(found):
+            if found is not None and _concerns(found, owner):
                 self.barrier.wrote(owner, cache, found.resource_version)
 
     def _of(self, cache: Cache[Any], key: Key) -> Collection[Stored]:
@@ -167,5 +167,11 @@ def count_writes(meter: Meter, resources: Iterable[Resource] = ()) -> Counter:
     return meter.counter("trellis_writes_total", "Writes to the API.", labels)
 
 
-def _concerned(found: Metadata) -> tuple[str, ...]:
-    return (found.uid, *(reference.uid for reference in found.owner_references))
+def part_of(uid: str, part: str) -> str:
+    """In whose name a part of an object is written: parts do not wait for each other's writes."""
+    return f"{uid}/{part}"
+
+
+def _concerns(found: Metadata, writer: str) -> bool:
+    uid = writer.partition("/")[0]
+    return uid in (found.uid, *(reference.uid for reference in found.owner_references))

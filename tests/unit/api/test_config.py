@@ -142,7 +142,7 @@ def test_ours_is_under_trellis() -> None:
         pytest.param(
             "trellis: {frobnicate: 1}",
             "trellis.frobnicate: 1 is not known; "
-            "remove it, or use one of requests, limits, clusterDomain",
+            "remove it, or use one of requests, limits, kai, clusterDomain",
             id="a key that nobody has",
         ),
         pytest.param(

@@ -126,3 +126,19 @@ def test_a_pod_may_be_called_so(clique: str, index: int) -> None:
     name = names.pod(clique, index, "x2zb9")
     assert dns_subdomain_problem(name) is None
     assert len(name) <= 63
+    assert names.pod_index_of(name) == index
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("llm-0-router-x2zb9", id="as Grove makes them, without an index"),
+        pytest.param("llm-0-router-07-x2zb9", id="a number that is no index"),
+        pytest.param("llm-0-router-7-x2zbaa", id="another suffix"),
+        pytest.param("7-x2zb9", id="no clique"),
+        pytest.param("llm-0-router-٣-x2zb9", id="a digit of another script"),
+        pytest.param("llm-0-router-7-x2zb9\n", id="a line too many"),
+    ],
+)
+def test_a_name_that_we_did_not_make_has_no_index(name: str) -> None:
+    assert names.pod_index_of(name) is None

@@ -30,8 +30,8 @@ from trellis.runtime.cache import Cache
 from trellis.runtime.converge import Children, Converger
 from trellis.runtime.converged import Converged, NameConflict
 from trellis.runtime.parallel import in_parallel
-from trellis.runtime.plan import Draft, by_fields
-from trellis.runtime.writes import LeadershipLost
+from trellis.runtime.plan import Draft, Edit, by_fields
+from trellis.runtime.writes import LeadershipLost, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -358,3 +358,34 @@ async def test_a_deletion_in_conflict_with_itself_is_not_taken_for_done() -> Non
     with pytest.raises(Conflict):
         await room.converge()
     assert room.barrier.is_open("uid-box")
+
+
+@virtual.virtual
+async def test_parts_of_an_owner_do_not_wait_for_each_others_writes() -> None:
+    room = await Room().open()
+    first, second = (
+        Children(cache=room.cache, compare=by_fields("spec"), part=part_of(BOX.metadata.uid, name))
+        for name in ("0", "1")
+    )
+    room.api.hold()
+    await room.converger.converge(BOX, first, (), balls("a"))
+    # The cache has not heard of it yet: the part that wrote waits, the other one does not.
+    with pytest.raises(CacheBehind):
+        await room.converger.converge(BOX, first, (), balls("a"))
+    assert await room.converger.converge(BOX, second, (), balls("b")) == Converged(created=("b",))
+
+
+@virtual.virtual
+async def test_objects_of_others_can_be_edited_and_those_that_are_gone_are_passed_over() -> None:
+    room = await Room().open()
+    await room.put(a_wanted_ball("a"))
+    await room.put(a_wanted_ball("b"))
+    have = {ball.metadata.name: ball for ball in room.cache}
+    await room.api.do("DELETE", f"{COLLECTION}/b")
+    children = Children(cache=room.cache, compare=by_fields())
+    patch = {"metadata": {"labels": {"seen": "yes"}}}
+    stranger = a_box(name="stranger")
+    edits = [Edit(have[name], patch) for name in ("a", "b")]
+    done = await room.converger.edit(stranger, children, edits)
+    assert done.patched == ("a",)
+    assert (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]["labels"]["seen"] == "yes"

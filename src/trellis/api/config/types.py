@@ -183,11 +183,25 @@ class Limits(Value, frozen=True, kw_only=True):
     startup_depth: Annotated[int, mark("Cliques that wait in a row.", minimum=1)] = 32
 
 
+class Kai(Value, frozen=True, kw_only=True):
+    """How gangs are handed to KAI."""
+
+    mode: Annotated[
+        str,
+        mark(
+            "podgang: KAI reads our PodGangs. podgroup: we write its PodGroups. "
+            "auto: whichever the KAI of this cluster knows best.",
+            enum=["auto", "podgang", "podgroup"],
+        ),
+    ] = "auto"
+
+
 class Trellis(Value, frozen=True, kw_only=True):
     """What Grove does not have."""
 
     requests: Annotated[Requests, mark("Requests to the API server.")] = Requests()
     limits: Annotated[Limits, mark("The largest that is let in.")] = Limits()
+    kai: Annotated[Kai, mark("How gangs are handed to KAI.")] = Kai()
     cluster_domain: Annotated[str, mark("The DNS domain of the cluster.")] = CLUSTER_DOMAIN
 
 

@@ -10,7 +10,7 @@ from trellis.api.grove import GROUP, VERSION
 from trellis.api.grove.autoscaling import AutoScalingConfig
 from trellis.api.grove.faults import LastError
 from trellis.api.grove.updates import CliqueProgress
-from trellis.api.meta import Object, Resource, Value, always, detach
+from trellis.api.meta import Object, Resource, Time, Value, always, detach
 from trellis.api.schema.marks import PodSpec, mark
 
 SCHEDULED = "PodCliqueScheduled"
@@ -94,6 +94,10 @@ class PodCliqueStatus(Value, frozen=True, kw_only=True):
     current_pod_template_hash: Annotated[
         str, mark("The hash of the pod template that all pods have reached.")
     ] = ""
+    first_available_time: Annotated[
+        Time | None,
+        mark("When it first held its minimum since it was made, or last made anew as a gang."),
+    ] = None
     update_progress: Annotated[
         CliqueProgress | None, mark("The update under way, or the last one.")
     ] = None

@@ -17,7 +17,7 @@ TOPOLOGY_LEVELS_UNAVAILABLE = "TopologyLevelsUnavailable"
 TOPOLOGY_CONSTRAINT_SATISFIED = "TopologyConstraintSatisfied"
 
 # A status holds so many gangs at most, the unwell ones first: lists in it must not grow with a set.
-GANG_STATUSES_LIMIT = 100
+GANG_STATUSES_LIMIT = 50
 
 
 class PodCliqueSetSpec(Value, frozen=True, kw_only=True):

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: which name the pod of each index has now, as a PodGang holds it. Pure.
+
+Only listed names are ever made, and any other pod of ours is surplus. The gang controller alone
+writes it, in one guarded write a gang; everybody else only reads it, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from trellis.api import names
+from trellis.api.annotation import POD_LEDGER
+from trellis.api.labels import POD_INDEX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trellis.api.core.pod import Pod
+    from trellis.api.scheduler.podgang import PodGang
+
+Listed: TypeAlias = Mapping[int, str]
+"""The name of the pod of each index."""
+
+_NAMES = msgspec.json.Decoder(dict[str, list[str]])
+
+
+def listed(gang: PodGang, clique: str, pods: Iterable[Pod]) -> Listed:
+    """What the ledger says of that PodClique. `pods` are its own, for names that others made."""
+    known = {pod.metadata.name: pod for pod in pods}
+    found: dict[int, str] = {}
+    for name in _listed_names(gang, clique):
+        index = pod_index(known[name]) if name in known else names.pod_index_of(name)
+        if index is not None:
+            found.setdefault(index, name)
+    return dict(sorted(found.items()))
+
+
+def pod_index(pod: Pod) -> int | None:
+    """The index of a pod that exists, by its label. None: somebody tampered with it."""
+    value = pod.metadata.labels.get(POD_INDEX, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
+
+
+def _listed_names(gang: PodGang, clique: str) -> Iterable[str]:
+    """References; for KAI, which must not see pods that are yet to be made, the annotation."""
+    if text := gang.metadata.annotations.get(POD_LEDGER):
+        try:
+            return _NAMES.decode(text).get(clique, ())
+        except msgspec.MsgspecError:
+            # Somebody wrote into it: what exists is still known by the references.
+            pass
+    groups = (group for group in gang.spec.podgroups if group.name == clique)
+    return [reference.name for group in groups for reference in group.pod_references]

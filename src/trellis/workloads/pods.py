@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a pod is, in the words that workload controllers decide by. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api import conditions
+from trellis.api.core.pod import (
+    FAILED,
+    READY,
+    SCHEDULED,
+    SUCCEEDED,
+    Pod,
+)
+from trellis.api.labels import GANG_GATE
+
+if TYPE_CHECKING:
+    from trellis.api.core.pod import ContainerStatus
+
+
+def is_leaving(pod: Pod) -> bool:
+    """Whether it is being deleted, however long that takes."""
+    return pod.metadata.deleting
+
+
+def has_failed(pod: Pod) -> bool:
+    """Whether it will never run again, and not because its work is done: crashed, evicted, lost."""
+    return pod.status.phase == FAILED
+
+
+def has_succeeded(pod: Pod) -> bool:
+    return pod.status.phase == SUCCEEDED
+
+
+def is_live(pod: Pod) -> bool:
+    """Whether it holds its index: neither leaving nor failed. What has succeeded holds it too."""
+    return not is_leaving(pod) and not has_failed(pod)
+
+
+def is_scheduled(pod: Pod) -> bool:
+    """Whether it has a node, by its name or by the word of the scheduler."""
+    return bool(pod.spec.node_name) or conditions.is_true(pod.status.conditions, SCHEDULED)
+
+
+def is_ready(pod: Pod) -> bool:
+    return conditions.is_true(pod.status.conditions, READY)
+
+
+def is_gated(pod: Pod) -> bool:
+    """Whether our own gate holds it back. Those of users are theirs to lift."""
+    return GANG_GATE in pod.gates
+
+
+def is_held_back(pod: Pod) -> bool:
+    """Whether any gate does."""
+    return bool(pod.gates)
+
+
+def is_broken(pod: Pod) -> bool:
+    """Whether it has a node and yet is of no use: it crashed, or lost its readiness.
+
+    One that is still starting is not broken.
+    """
+    if is_ready(pod):
+        return False
+    crashed = any(code != 0 for code in pod.last_exit_codes)
+    return crashed or any(_is_up_and_not_ready(one) for one in pod.status.container_statuses)
+
+
+def _is_up_and_not_ready(status: ContainerStatus) -> bool:
+    return bool(status.started) and not status.ready
