@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import admission, cache, client, embedded, lab, up
+from bench import admission, cache, client, embedded, lab, up, workloads
 from trellis.lab.errors import LabError
 
 MEASUREMENTS = {
@@ -16,11 +16,12 @@ MEASUREMENTS = {
     "admission": admission.measure,
     "up": up.measure,
     "embedded": embedded.measure,
+    "workloads": workloads.measure,
 }
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(MEASUREMENTS)
+    chosen = [name for name in sys.argv[1:] if not name.startswith("--")] or list(MEASUREMENTS)
     unknown = [name for name in chosen if name not in MEASUREMENTS]
     if unknown:
         sys.exit(f"bench: no measurement {unknown[0]!r}; there are: {', '.join(MEASUREMENTS)}")

@@ -43,7 +43,7 @@ def _kept(path: str) -> Rule:
     now, before = f"self{path}", f"oldSelf{path}"
     return Rule(
         f"has({now}) == has({before}) && (!has({now}) || {now} == {before})",
-        f"{path[1:]} is immutable; {_ANEW}",
+        f"field is immutable; {_ANEW}",
         path=path,
         reason=_FORBIDDEN,
     )
@@ -54,7 +54,7 @@ def _kept_once_set(path: str) -> Rule:
     now, before = f"self{path}", f"oldSelf{path}"
     return Rule(
         f"!has({before}) || (has({now}) && {now} == {before})",
-        f"{path[1:]} is immutable; {_ANEW}",
+        f"field is immutable; {_ANEW}",
         path=path,
         reason=_FORBIDDEN,
     )
@@ -65,7 +65,7 @@ def _same_names(what: str) -> Rule:
     return Rule(
         "self.size() == oldSelf.size() && "
         "self.all(one, oldSelf.exists(other, other.name == one.name))",
-        f"{what} can be neither added, removed nor renamed; {_ANEW}",
+        f"field is immutable: {what} can be neither added, removed nor renamed; {_ANEW}",
         reason=_FORBIDDEN,
     )
 
@@ -178,13 +178,13 @@ class PodCliqueSetTemplate(Value, frozen=True, kw_only=True):
         Rule(
             f"self.cliqueStartupType == '{ANY_ORDER}' || "
             "self.cliques.map(one, one.name) == oldSelf.cliques.map(one, one.name)",
-            "the order of cliques is the order in which they start, and immutable",
+            f"field is immutable: the order of cliques is the order in which they start; {_ANEW}",
             path=".cliques",
             reason=_FORBIDDEN,
         ),
         Rule(
             "has(self.podCliqueScalingGroups) == has(oldSelf.podCliqueScalingGroups)",
-            f"scaling groups can be neither added nor removed; {_ANEW}",
+            f"field is immutable: scaling groups can be neither added nor removed; {_ANEW}",
             path=".podCliqueScalingGroups",
             reason=_FORBIDDEN,
         ),

@@ -95,6 +95,10 @@ class Companion:
         self._component = component
         self._ports = ports
 
+    @property
+    def pid(self) -> int:
+        return self._component.pid
+
     async def ready(self) -> None:
         """Raises NotReady, with what it says is missing, or why it ended."""
         try:
