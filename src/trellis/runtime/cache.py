@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from msgspec import structs
 
 from trellis.api.meta import Key, Object
+from trellis.api.selectors import matches, parse
 from trellis.instruments.logs import logger
 from trellis.kube.verbs import EVERYTHING, Selection
 from trellis.runtime.index import BY_OWNER, Buckets, Index
 from trellis.runtime.sharing import sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from trellis.api.meta import Resource
     from trellis.kube.events import Delta, Snapshot
@@ -50,6 +51,10 @@ class Scope:
     namespace: str = ""
     selection: Selection = EVERYTHING
     optional: bool = False
+
+    def covers(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is kept, as far as labels decide."""
+        return matches(parse(self.selection.labels), labels)
 
 
 EVERYWHERE = Scope()

@@ -149,10 +149,26 @@ class _Family(Generic[T]):
                 holder = await self._writes.read(self._cache, key)
                 if holder is None:
                     raise
-                return self._met(holder)
+                return await self._called_back(one, holder) or self._met(holder)
             return WRITTEN
 
         return Step("create", key.name, act)
+
+    async def _called_back(self, one: Wanted, holder: Metadata) -> Result | None:
+        """Labels again what is ours and lost the labels by which we read it: nobody sees it else.
+
+        None: it is not that.
+        """
+        controller = holder.controller
+        ours = controller is not None and controller.uid == self._owner
+        if not ours or holder.deleting or self._cache.scope.covers(holder.labels):
+            return None
+        labels = {"metadata": {"labels": dict(one.metadata.labels)}}
+        try:
+            await self._writes.patch(self._writer, self._cache, holder, labels)
+        except (NotFound, Replaced):
+            return OVERTAKEN
+        return WRITTEN
 
     def _met(self, holder: Metadata) -> Result:
         """What it means that an object of that name is there already."""

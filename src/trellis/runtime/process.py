@@ -56,6 +56,8 @@ class Settings:
     timing: Timing = field(default_factory=Timing)
     checks: Mapping[str, Check] = field(default_factory=dict)
     """What else must be well for it to be ready."""
+    reads: tuple[Cache[Any], ...] = ()
+    """What others in the process read, besides the controllers."""
     drain: float = 20.0
     whole_process: bool = True
     """Whether nobody else runs in this Python: its collector and its loop are then looked after."""
@@ -73,7 +75,8 @@ class Process:
             client, env.meter, reporter=settings.reporter, instance=settings.instance
         )
         self._informers = [
-            Informer(cache, client, env.meter, label) for cache, label in _labelled(_caches(groups))
+            Informer(cache, client, env.meter, label)
+            for cache, label in _labelled(_caches(groups, settings.reads))
         ]
         count_writes(env.meter, [each.cache.resource for each in self._informers])
         self._stop: asyncio.Event | None = None
@@ -178,10 +181,10 @@ class Process:
         return "; ".join(reasons) or None
 
 
-def _caches(groups: Sequence[Group]) -> list[Cache[Any]]:
+def _caches(groups: Sequence[Group], reads: Sequence[Cache[Any]]) -> list[Cache[Any]]:
     """Every cache once, in the order in which they are first named."""
     controllers = [controller for group in groups for controller in group.controllers]
-    return list(dict.fromkeys(cache for each in controllers for cache in each.caches))
+    return list(dict.fromkeys([*(cache for each in controllers for cache in each.caches), *reads]))
 
 
 def _labelled(caches: Sequence[Cache[Any]]) -> Iterator[tuple[Cache[Any], str]]:

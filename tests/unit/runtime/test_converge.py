@@ -25,8 +25,9 @@ from tests.unit.runtime.playground import Playground
 from trellis.api.meta import encode
 from trellis.kube.errors import Ambiguous, Conflict, Unreachable
 from trellis.kube.status import refused
+from trellis.kube.verbs import Selection
 from trellis.runtime.barrier import CacheBehind
-from trellis.runtime.cache import Cache
+from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.converge import Children, Converger
 from trellis.runtime.converged import Converged, NameConflict
 from trellis.runtime.parallel import in_parallel
@@ -389,3 +390,27 @@ async def test_objects_of_others_can_be_edited_and_those_that_are_gone_are_passe
     done = await room.converger.edit(stranger, children, edits)
     assert done.patched == ("a",)
     assert (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]["labels"]["seen"] == "yes"
+
+
+@virtual.virtual
+async def test_what_lost_the_label_that_we_read_it_by_is_labelled_again() -> None:
+    room = await Room().open()
+    room.cache.scope = Scope(selection=Selection(labels="kept=yes"))
+    stray = a_wanted_ball("a")
+    await room.api.do("POST", COLLECTION, json.loads(encode(stray)))
+    children = Children(cache=room.cache, compare=by_fields("spec"))
+    labelled = a_wanted_ball("a", labels={"kept": "yes"})
+    await room.converger.converge(BOX, children, (), [labelled])
+    assert (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]["labels"] == {"kept": "yes"}
+
+
+@virtual.virtual
+async def test_what_belongs_to_somebody_else_is_not_labelled() -> None:
+    room = await Room().open()
+    room.cache.scope = Scope(selection=Selection(labels="kept=yes"))
+    theirs = a_wanted_ball("a", owner="theirs")
+    await room.api.do("POST", COLLECTION, json.loads(encode(theirs)))
+    children = Children(cache=room.cache, compare=by_fields("spec"))
+    done = await room.converger.converge(BOX, children, (), balls("a", labels={"kept": "yes"}))
+    assert done.conflicts
+    assert "labels" not in (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]
