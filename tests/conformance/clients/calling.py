@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the scripts of Python clients with an interpreter that has them, and keeps what they said.
-
-They are no dependencies of ours: `TRELLIS_CLIENTS_PYTHON` names an interpreter that has them.
-"""
+"""Runs the scripts of Python clients, each in a process of its own, and keeps what they said."""
 
 from __future__ import annotations
 
@@ -24,15 +21,6 @@ SCRIPTS = {"kubernetes": "official.py", "kr8s": "kr8s_calls.py"}
 SECONDS = 120.0
 
 
-def interpreter() -> str:
-    return os.environ.get("TRELLIS_CLIENTS_PYTHON", sys.executable)
-
-
-async def has(module: str) -> bool:
-    code, _ = await _python("-c", f"import {module}")
-    return code == 0
-
-
 async def called(cluster: Cluster, module: str) -> dict[str, Any]:
     """What each call gave, by its name."""
     script = Path(__file__).parent / SCRIPTS[module]
@@ -46,9 +34,9 @@ async def called(cluster: Cluster, module: str) -> dict[str, Any]:
 async def _python(*arguments: str) -> tuple[int | None, str]:
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as home:
         process = await asyncio.create_subprocess_exec(
-            *(interpreter(), *arguments),
-            # Nothing of this environment: what it finds is what any user of that client has.
-            env={"PATH": os.environ["PATH"], "HOME": home},
+            *(sys.executable, *arguments),
+            # Nothing of this environment, nor what an earlier run found out about another server.
+            env={"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home},
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
         )

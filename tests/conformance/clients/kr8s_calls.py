@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python kr8s_calls.py KUBECONFIG NAMESPACE: calls of kr8s, unmodified.
 
-Run by an interpreter that has `kr8s`; prints what each call gave, as JSON. Never imported.
+A program: it prints what each call gave, as JSON. Never imported.
 """
 
 from __future__ import annotations
@@ -100,6 +100,31 @@ class Calls:
         await made.patch({"spec": {"paused": True}})
         return made.spec["paused"], made.replicas
 
+    async def scale(self) -> Any:
+        found = await objects.Deployment.get("web", **self._where)
+        await found.scale(1)
+        await found.scale(0)
+        return found.replicas
+
+    async def patch_by_operations(self) -> Any:
+        found = await objects.ConfigMap.get("one", **self._where)
+        await found.patch([{"op": "add", "path": "/data/l", "value": "3"}], type="json")
+        return found.raw["data"]
+
+    async def get_by_label(self) -> Any:
+        return [
+            found.name async for found in self._api.get("configmaps", label_selector={"a": "b"})
+        ]
+
+    async def remove_label(self) -> Any:
+        found = await objects.ConfigMap.get("one", **self._where)
+        await found.remove_label("a")
+        return dict(found.labels)
+
+    async def refused(self) -> Any:
+        made = await self._made(objects.Pod, "Bad_Name", CONTAINERS)
+        await made.create()
+
     async def unknown(self) -> Any:
         return [found async for found in self._api.get("nothings")]
 
@@ -111,6 +136,19 @@ class Calls:
         await made.delete()
         await made.wait("delete", timeout=20)
         return await made.exists()
+
+    async def adopt(self) -> Any:
+        owner = await objects.ConfigMap.get("one", **self._where)
+        child = await objects.ConfigMap.get("two", **self._where)
+        await owner.adopt(child)
+        await child.refresh()
+        return [reference["name"] for reference in child.metadata["ownerReferences"]]
+
+    async def owner_gone(self) -> Any:
+        child = await objects.ConfigMap.get("two", **self._where)
+        await (await objects.ConfigMap.get("one", **self._where)).delete()
+        await child.wait("delete", timeout=30)
+        return await child.exists()
 
     async def _follow(self) -> Any:
         async for kind, found in self._api.watch("configmaps", field_selector=TWO):

@@ -78,6 +78,7 @@ class CustomStrategy:
     def prepare_update(self, new: Object, old: Object, about: Circumstances) -> None:
         if about.subresource == "status":
             _keep_all_but_status(new, old)
+            self._drop_no_status(new, old)
             return
         if self.has_status:
             new.pop("status", None)
@@ -134,6 +135,13 @@ class CustomStrategy:
         if node is not None and "status" in new:
             errors = validate(node, new["status"], old.get("status", NOTHING), "status")
         return errors + self._scale(new, status_only=True)
+
+    def _drop_no_status(self, new: Object, old: Object) -> None:
+        """To a server that tolerates what was there before, null where nothing was is no change."""
+        node = self.node.properties.get("status")
+        told_of_none = "status" not in old and new.get("status", NOTHING) is None
+        if told_of_none and node is not None and not node.nullable:
+            del new["status"]
 
     def _scale(self, new: Object, *, status_only: bool) -> list[FieldError]:
         if self.scale is None:

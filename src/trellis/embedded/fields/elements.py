@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from trellis.embedded import gotext
+
 SELF = "."
 _PLAIN = re.compile(r"[ !#-%\'-;=?-\[\]-~]*", re.ASCII)
 # Go escapes these in JSON, so that it can stand in a page.
@@ -126,9 +128,24 @@ def shown_step(step: str) -> str:
         case "f":
             return "." + said
         case "k":
-            pairs = (f"{name}={encoded(held)}" for name, held in json.loads(said).items())
+            pairs = (f"{name}={_shown(held)}" for name, held in json.loads(said).items())
             return f"[{','.join(pairs)}]"
         case "v":
-            return f"[={said}]"
+            return f"[={_shown(json.loads(said))}]"
         case _:
             return f"[{said}]"
+
+
+def _shown(item: Any) -> str:
+    """A value in a path: nothing is put around what an object holds, nor between its entries."""
+    match item:
+        case None:
+            return "null"
+        case str():
+            return gotext.quoted(item)
+        case list():
+            return f"[{','.join(map(_shown, item))}]"
+        case dict():
+            return "".join(f"{name}={_shown(held)}" for name, held in item.items())
+        case _:
+            return gotext.plain(item)

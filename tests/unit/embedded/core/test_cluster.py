@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.virtual import VirtualClock, dice, run, virtual
@@ -42,6 +44,18 @@ async def test_starting_again_on_what_is_there_writes_nothing() -> None:
     before = admin.cluster.store.version
     await admin.cluster.start()
     assert admin.cluster.store.version == before
+
+
+@virtual
+async def test_who_asks_again_and_again_without_a_socket_leaves_others_their_turn() -> None:
+    admin = await fresh_cluster()
+    client = Client(admin.cluster.transport(TOKEN), VirtualClock(), dice(1))
+    heard = asyncio.create_task(asyncio.sleep(0, "what changed"))
+    asked = 0
+    while not heard.done() and asked < 100:
+        await client.of(PODS, Pod, "default").list()
+        asked += 1
+    assert heard.done()
 
 
 @virtual

@@ -80,6 +80,26 @@ def test_a_write_of_the_status_takes_only_the_status_and_its_managers() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("before", "nullable", "after"),
+    [
+        pytest.param({}, False, {}, id="where none was: no change"),
+        pytest.param({}, True, {"status": None}, id="where null is a value"),
+        pytest.param({"status": {"n": 1}}, False, {"status": None}, id="where one was"),
+    ],
+)
+def test_a_status_of_null_is_kept_where_it_says_something(
+    before: dict[str, Any], nullable: bool, after: dict[str, Any]
+) -> None:
+    told = version(subresources=STATUS)
+    told["schema"]["openAPIV3Schema"]["properties"]["status"] |= {"nullable": nullable}
+    served = serving(told)
+    old = stored(served, thing()) | before
+    new = thing(status=None)
+    served.strategy.prepare_update(new, old, about("status"))
+    assert {name: value for name, value in new.items() if name == "status"} == after
+
+
 def errors(served: Any, new: Any, old: Any = None, subresource: str = "") -> list[str]:
     where = about(subresource)
     if old is None:

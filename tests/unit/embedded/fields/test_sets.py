@@ -120,3 +120,20 @@ def test_values_are_written_as_go_writes_them(value: Any, text: str) -> None:
 def test_paths_are_shown_as_messages_have_them() -> None:
     path = ("f:spec", 'k:{"a":1,"b":"x"}', "f:c", 'v:"y"', "i:3")
     assert shown(path) == '.spec[a=1,b="x"].c[="y"][3]'
+
+
+@pytest.mark.parametrize(
+    ("held", "text"),
+    [
+        pytest.param("{}", "", id="an empty object"),
+        pytest.param('{"a":1,"b":"x"}', 'a=1b="x"', id="an object"),
+        pytest.param('[1,"x",[]]', '[1,"x",[]]', id="a list"),
+        pytest.param("null", "null", id="null"),
+        pytest.param("true", "true", id="a truth"),
+        pytest.param("2.5", "2.5", id="a fraction"),
+        pytest.param('"\\u003c"', '"<"', id="what JSON escapes for pages"),
+    ],
+)
+def test_values_in_paths_are_shown_as_messages_have_them(held: str, text: str) -> None:
+    assert shown((f'k:{{"n":{held}}}',)) == f"[n={text}]"
+    assert shown((f"v:{held}",)) == f"[={text}]"
