@@ -235,6 +235,10 @@ def accounts(api: Any, ns: str) -> dict[str, Callable[[], Any]]:
             .status.allowed
         )
 
+    def rights() -> list[Any]:
+        _until(lambda: granted("get"))
+        return [granted(verb) for verb in ("get", "delete")]
+
     def as_account() -> Any:
         asked = {"spec": {"expirationSeconds": 600}}
         token = core.create_namespaced_service_account_token("default", ns, asked).status.token
@@ -265,10 +269,7 @@ def accounts(api: Any, ns: str) -> dict[str, Callable[[], Any]]:
                 },
             ).role_ref.name
         ),
-        "what an account may": lambda: (
-            _until(lambda: granted("get")),
-            [granted(verb) for verb in ("get", "delete")],
-        )[1],
+        "what an account may": rights,
         "a token": as_account,
     }
 

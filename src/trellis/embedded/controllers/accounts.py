@@ -10,9 +10,10 @@ from trellis.api.meta import Key, Metadata
 from trellis.embedded.controllers.kinds import ConfigMap, Namespace, ServiceAccount
 from trellis.kube.errors import Forbidden, NotFound
 from trellis.kube.verbs import Selection
+from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.controller import Controller, Wakes
-from trellis.runtime.outcome import DONE
+from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.plan import by_fields, by_name
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 ACCOUNT = "default"
 CERTIFICATES = "kube-root-ca.crt"
+# For what was made and deleted before the cache could show it.
+LOST_SECONDS = 1.0
 _DESCRIPTION = {
     "kubernetes.io/description": "Contains a CA bundle that can be used to verify the "
     "kube-apiserver when using internal endpoints such as the internal service IP or "
@@ -69,7 +72,12 @@ def _in_every(
         want = wanted(key.name)
         # A namespace that is going takes nothing new.
         with suppress(NotFound, Forbidden):
-            await io.keep(cache, want.metadata.key, want, compare)
+            try:
+                await io.keep(cache, want.metadata.key, want, compare)
+            except CacheBehind:
+                # The cache wakes us with what we wrote: the namespace owes nothing, so that to
+                # wait for it would be to ask again at once, for ever.
+                return Again(LOST_SECONDS)
         return DONE
 
     return Controller(

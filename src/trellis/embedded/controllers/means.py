@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trellis.embedded.controllers.pen import Pen
     from trellis.kube.client import Client
     from trellis.runtime.env import Env
+    from trellis.runtime.recorder import Recorder
 
 BY_NAMESPACE: Index[Any] = Index("namespace", lambda found: (found.metadata.namespace,))
 BY_NODE: Index[Pod] = Index("node", lambda pod: (pod.spec.node_name,))
@@ -47,6 +48,7 @@ class Means:
     client: Client
     env: Env
     pen: Pen
+    recorder: Recorder
     census: Census
     options: Options
     pods: Cache[Pod] = field(

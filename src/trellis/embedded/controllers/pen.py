@@ -22,7 +22,7 @@ from trellis.runtime.parallel import in_parallel
 from trellis.runtime.writes import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trellis.embedded.controllers.kinds import Json
     from trellis.kube.client import Client
@@ -38,6 +38,10 @@ _AT_ONCE = 32
 _NONE: Mapping[str, str] = {}
 
 
+def _nobody(_: str) -> None:
+    """Listens to none of it."""
+
+
 class Pen:
     def __init__(self, client: Client, writes: Writes) -> None:
         self._client = client
@@ -48,9 +52,15 @@ class Pen:
         return self._client
 
     async def make(
-        self, owner: Metadata, cache: Cache[Any], bodies: Sequence[Json]
+        self,
+        owner: Metadata,
+        cache: Cache[Any],
+        bodies: Sequence[Json],
+        hear: Callable[[str], None] = _nobody,
     ) -> list[Exception]:
-        """Makes children; the names are made up from their `generateName`. What failed is told."""
+        """Makes children; the names are made up from their `generateName`, and `hear` is told them.
+
+        Returns what failed."""
         acts = [partial(self._make, owner, cache, body) for body in bodies]
         # The first alone: what is in its way is in the way of all.
         results = await in_parallel(acts[:1], 1, lambda _: False)
@@ -58,6 +68,9 @@ class Pen:
             results += [None] * len(acts[1:])
         else:
             results += await in_parallel(acts[1:], _AT_ONCE, lambda _: False)
+        for name in results:
+            if isinstance(name, str):
+                hear(name)
         failed = [one for one in results if isinstance(one, Exception)]
         missing = sum(one is None for one in results)
         return failed + failed[:1] * missing
@@ -66,9 +79,21 @@ class Pen:
         """Makes a child that has its name already."""
         await self._writes.create(owner.uid, cache, key, body)
 
-    async def delete(self, owner: Metadata, cache: Cache[Any], children: Iterable[Object]) -> None:
-        acts = [partial(self._writes.delete, owner.uid, cache, one.metadata) for one in children]
-        for result in await in_parallel(acts, _AT_ONCE, lambda _: True):
+    async def delete(
+        self,
+        owner: Metadata,
+        cache: Cache[Any],
+        children: Iterable[Object],
+        hear: Callable[[str], None] = _nobody,
+    ) -> None:
+        """Deletes children; `hear` is told the names of those that go."""
+        going = [one.metadata for one in children]
+        acts = [partial(self._writes.delete, owner.uid, cache, one) for one in going]
+        results = await in_parallel(acts, _AT_ONCE, lambda _: True)
+        for one, result in zip(going, results, strict=True):
+            if not isinstance(result, Exception):
+                hear(one.name)
+        for result in results:
             if isinstance(result, Exception):
                 raise result
 
@@ -143,8 +168,8 @@ class Pen:
         """A merge patch of an object that stands for itself, just as it was read."""
         return await self._writes.change(cache, have, patch)
 
-    async def _make(self, owner: Metadata, cache: Cache[Any], body: Json) -> None:
-        base = body["metadata"]["generateName"][:_LONGEST_BASE]
+    async def _make(self, owner: Metadata, cache: Cache[Any], body: Json) -> str:
+        base: str = body["metadata"]["generateName"][:_LONGEST_BASE]
         for _ in range(_MOST_NAMES):
             name = base + "".join(self._client.rng.choices(_LETTERS, k=_SUFFIX))
             key = Key(owner.namespace, name)
@@ -153,5 +178,5 @@ class Pen:
                 await self._writes.create(owner.uid, cache, key, msgspec.json.encode(named))
             except AlreadyExists:
                 continue
-            return
+            return name
         raise CacheBehind(f"every name that was tried for {base} is taken")

@@ -86,26 +86,27 @@ class _Run:
         self._client = client
         self._env = env
         self._barrier = Barrier()
-        # Nobody records events here; the machinery wants somebody who could.
-        self._recorder = Recorder(client, env.meter, reporter=MANAGER, instance=MANAGER)
         self._census = Census(client)
         self._means = Means(
             client=client,
             env=env,
             pen=Pen(client, self._writes(client)),
+            recorder=self._speaking(client, MANAGER),
             census=self._census,
             options=options,
         )
 
     async def run(self, which: Sequence[str], stop: asyncio.Event) -> None:
         chosen = {name: make for name, make in _MAKERS.items() if name in which}
-        made = {name: make(self._means_of(name)) for name, make in chosen.items()}
+        means = {name: self._means_of(name) for name in chosen}
+        made = {name: make(means[name]) for name, make in chosen.items()}
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(Informer(cache, self._client, self._env.meter, label).run())
                 for label, cache in self._caches(made.values())
             ]
-            loops = {name: self._loop(name, one) for name, one in made.items()}
+            loops = {name: self._loop(means[name], one) for name, one in made.items()}
+            tasks += [group.create_task(one.recorder.run()) for one in means.values()]
             if COLLECTOR in which or NAMESPACE in made:
                 tasks.append(group.create_task(self._census.run()))
             if COLLECTOR in which:
@@ -124,11 +125,18 @@ class _Run:
 
     def _means_of(self, name: str) -> Means:
         client = acting(self._client, name)
-        return replace(self._means, client=client, pen=Pen(client, self._writes(client)))
+        return replace(
+            self._means,
+            client=client,
+            pen=Pen(client, self._writes(client)),
+            recorder=self._speaking(client, f"{name}-controller"),
+        )
 
-    def _loop(self, name: str, made: Controller[Any]) -> Loop:
-        writes = self._writes(acting(self._client, name))
-        return Loop(made, IO(writes, self._recorder), self._env)
+    def _speaking(self, client: Client, name: str) -> Recorder:
+        return Recorder(client, self._env.meter, reporter=name, instance=MANAGER)
+
+    def _loop(self, means: Means, made: Controller[Any]) -> Loop:
+        return Loop(made, IO(self._writes(means.client), means.recorder), self._env)
 
     def _caches(self, made: Iterable[Controller[Any]]) -> list[tuple[str, Cache[Any]]]:
         """Every cache once, under the name of what uses it."""

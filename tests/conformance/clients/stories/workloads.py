@@ -31,6 +31,13 @@ spec:
       containers: [{name: main, image: "registry.example/job:1"}]
 """
 
+_OF_NOBODY = ("schedulerName: nobody", "serviceAccountName: nobody")
+_TOLD = (
+    "get events --field-selector=involvedObject.kind={} --sort-by=.message -o "
+    "custom-columns=TYPE:.type,REASON:.reason,OF:.involvedObject.name,BY:.reportingComponent,"
+    "WHAT:.message"
+)
+
 STORIES = [
     Story(
         "a deployment rolls out, is scaled, and rolls back",
@@ -86,5 +93,26 @@ STORIES = [
         "wait job/once --for=condition=Suspended --timeout=30s",
         "delete job once",
         Until("get jobs,pods", "No resources found"),
+    ),
+    Story(
+        "controllers tell what they did",
+        Kubectl("create -f -", _WEB),
+        PodsRun(2),
+        "scale deployment web --replicas=1",
+        Until("get events", "Deleted pod"),
+        Until("get events", "from 2 to 1"),
+        _TOLD.format("Deployment"),
+        _TOLD.format("ReplicaSet"),
+        Kubectl("create -f -", _JOB),
+        Until("get events", "Created pod: once"),
+        'patch job once -p \'{"spec":{"suspend":true}}\'',
+        Until("get events", "Job suspended"),
+        Until("get events", "Deleted pod: once"),
+        'patch job once -p \'{"spec":{"suspend":false}}\'',
+        Until("get events", "Job resumed"),
+        _TOLD.format("Job"),
+        Kubectl("create -f -", _JOB.replace("once", "stuck").replace(*_OF_NOBODY)),
+        Until("get events", "Error creating"),
+        "get events --field-selector=reason=FailedCreate -o custom-columns=WHAT:.message",
     ),
 ]

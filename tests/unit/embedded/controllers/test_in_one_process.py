@@ -35,6 +35,7 @@ DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
 SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
 DAEMONS = Resource("apps", "v1", "DaemonSet", "daemonsets")
 NODES = Resource("", "v1", "Node", "nodes", namespaced=False)
+EVENTS = Resource("", "v1", "Event", "events")
 DEFINITIONS = Resource(
     "apiextensions.k8s.io",
     "v1",
@@ -103,6 +104,15 @@ async def world(**options: Any) -> AsyncIterator[World]:
     stop.set()
     await running
     await cluster.close()
+
+
+async def _told(found: World, kind: str) -> list[tuple[str, str, str]]:
+    """What people were told of objects of that kind, and by whom, in its order."""
+    about = [one for one in await found.list(EVENTS) if one["involvedObject"]["kind"] == kind]
+    return [
+        (one["reportingComponent"], one["reason"], one["message"])
+        for one in sorted(about, key=lambda one: str(one["eventTime"]))
+    ]
 
 
 async def _gone(found: World, resource: Resource, name: str, namespace: str = "default") -> bool:
@@ -328,3 +338,117 @@ async def test_a_controller_that_does_not_exist_is_named() -> None:
     with pytest.raises(UnknownController, match="'cronjob' is not known"):
         await controllers(client, env, asyncio.Event(), which=("cronjob",))
     assert "garbage-collector" in ALL
+
+
+@virtual
+async def test_people_are_told_what_became_of_a_job() -> None:
+    async with world() as found:
+        await found.make(JOBS, "j", spec={"template": POD})
+        await found.clock.sleep(1)
+        (pod,) = await found.list(PODS)
+        name = pod["metadata"]["name"]
+        made = ("job-controller", "SuccessfulCreate", f"Created pod: {name}")
+        assert await _told(found, "Job") == [made]
+        await found.end(pod, "Succeeded")
+        await found.clock.sleep(1)
+        assert await _told(found, "Job") == [made, ("job-controller", "Completed", "Job completed")]
+        assert all(one["type"] == "Normal" for one in await found.list(EVENTS))
+
+
+@virtual
+async def test_people_are_told_why_a_job_failed() -> None:
+    async with world() as found:
+        await found.make(JOBS, "j", spec={"template": POD, "backoffLimit": 0})
+        await found.clock.sleep(1)
+        (pod,) = await found.list(PODS)
+        await found.end(pod, "Failed")
+        await found.clock.sleep(1)
+        limit = "Job has reached the specified backoff limit"
+        assert (await _told(found, "Job"))[-1] == ("job-controller", "BackoffLimitExceeded", limit)
+        kinds = {one["reason"]: one["type"] for one in await found.list(EVENTS)}
+        assert kinds == {"SuccessfulCreate": "Normal", "BackoffLimitExceeded": "Warning"}
+
+
+@virtual
+async def test_people_are_told_how_a_deployment_is_scaled() -> None:
+    async with world() as found:
+        spec = {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": {
+                "metadata": {"labels": {"app": "a"}},
+                "spec": {"containers": [{"name": "app", "image": "x"}]},
+            },
+        }
+        await found.make(DEPLOYMENTS, "web", spec=spec)
+        await found.clock.sleep(1)
+        of = found.client.of(DEPLOYMENTS, dict[str, Any], "default")
+        await of.patch("web", merge_patch({"spec": {"replicas": 1}}))
+        await found.clock.sleep(1)
+        (owned,) = await found.list(SETS)
+        name = owned["metadata"]["name"]
+        assert await _told(found, "Deployment") == [
+            ("deployment-controller", "ScalingReplicaSet", f"Scaled {how}")
+            for how in (
+                f"up replica set {name} from 0 to 2",
+                f"down replica set {name} from 2 to 1",
+            )
+        ]
+        told = await _told(found, "ReplicaSet")
+        reasons = [reason for _, reason, _ in told]
+        assert reasons == ["SuccessfulCreate", "SuccessfulCreate", "SuccessfulDelete"]
+        assert {who for who, _, _ in told} == {"replicaset-controller"}
+
+
+@virtual
+async def test_people_are_told_that_pods_cannot_be_made() -> None:
+    async with world() as found:
+        nobody = {**POD["spec"], "serviceAccountName": "nobody"}
+        await found.make(JOBS, "j", spec={"template": {"spec": nobody}})
+        await found.clock.sleep(1)
+        ((_, reason, message),) = await _told(found, "Job")
+        assert reason == "FailedCreate"
+        assert message == (
+            'Error creating: pods "j-" is forbidden: error looking up service account '
+            'default/nobody: serviceaccount "nobody" not found'
+        )
+
+
+@virtual
+async def test_people_are_told_of_a_daemon_that_ended() -> None:
+    async with world() as found:
+        await found.make(NODES, "n")
+        await found.tell(NODES, "n", {"conditions": [{"type": "Ready", "status": "True"}]})
+        template = {
+            "metadata": {"labels": {"app": "d"}},
+            "spec": {"containers": [{"name": "app", "image": "x"}]},
+        }
+        spec = {"selector": {"matchLabels": {"app": "d"}}, "template": template}
+        await found.make(DAEMONS, "d", spec=spec)
+        await found.clock.sleep(1)
+        (pod,) = await found.list(PODS)
+        await found.end(pod, "Failed")
+        await found.clock.sleep(1)
+        name = pod["metadata"]["name"]
+        told = await _told(found, "DaemonSet")
+        assert [reason for _, reason, _ in told[:3]] == [
+            "SuccessfulCreate",
+            "FailedDaemonPod",
+            "SuccessfulDelete",
+        ]
+        where = f"default/{name} on node n"
+        assert told[1][2] == f"Found failed daemon pod {where}, will try to kill it"
+
+
+@virtual
+async def test_namespaces_that_change_while_they_are_furnished_hold_nobody_up() -> None:
+    async with world() as found:
+        names = [f"n-{number}" for number in range(20)]
+        of = found.client.of(NAMESPACES, dict[str, Any], "")
+        for name in names:
+            await found.make(NAMESPACES, name)
+            for turn in range(4):
+                await of.patch(name, merge_patch({"metadata": {"labels": {"turn": f"{turn}"}}}))
+        await found.clock.sleep(3)
+        for name in names:
+            assert len(await found.list(MAPS, name)) == 1

@@ -21,13 +21,16 @@ from trellis.embedded.controllers.apps.rollout import (
 from trellis.embedded.controllers.apps.standing import seconds_until_late, status
 from trellis.embedded.controllers.children import reference
 from trellis.embedded.controllers.kinds import Deployment, Pod, ReplicaSet
-from trellis.kube.errors import AlreadyExists
+from trellis.embedded.controllers.telling import Voice
+from trellis.kube.errors import AlreadyExists, KubeError
 from trellis.runtime.controller import Controller, Wakes, controller_of
+from trellis.runtime.notes import Note
 from trellis.runtime.outcome import DONE, Again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trellis.api.meta import Metadata
     from trellis.embedded.controllers.apps.rollout import Plan, Sets
     from trellis.embedded.controllers.means import Means
     from trellis.runtime.io import IO
@@ -59,6 +62,7 @@ class _Reconciler:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._pen = means.pen
+        self._voice = Voice(means, Deployment.resource)
 
     async def reconcile(self, key: Key, _: IO) -> Outcome:
         found = self._means.deployments.get(key)
@@ -112,12 +116,11 @@ class _Reconciler:
         elif sets.new is not None and not found.spec.paused:
             await self._annotate(found, sets, sets.new)
         for one in sets.all:
-            if one.metadata.uid in todo.scale:
-                patch = {
-                    "metadata": {"annotations": size(found)},
-                    "spec": {"replicas": todo.scale[one.metadata.uid]},
-                }
+            wanted = todo.scale.get(one.metadata.uid)
+            if wanted is not None:
+                patch = {"metadata": {"annotations": size(found)}, "spec": {"replicas": wanted}}
                 await self._pen.patch(have, cache, one.metadata, patch)
+                self._tell_of_scale(have, one.metadata.name, one.spec.replicas, wanted)
         await self._pen.delete(have, cache, todo.delete)
 
     async def _create(self, found: Deployment, sets: Sets, count: int) -> None:
@@ -132,6 +135,19 @@ class _Reconciler:
             collisions = found.status.get("collisionCount", 0) + 1
             new = {**found.status, "collisionCount": collisions}
             await self._pen.status(self._means.deployments, found.metadata, found.status, new)
+        except KubeError as error:
+            text = f'Failed to create new replica set "{key.name}": {error}'
+            note = Note("ReplicaSetCreateError", text, type="Warning")
+            self._voice.say(found.metadata, note)
+            raise
+        else:
+            self._tell_of_scale(found.metadata, key.name, 0, count)
+
+    def _tell_of_scale(self, about: Metadata, name: str, old: int, new: int) -> None:
+        if old != new:
+            way = "up" if new > old else "down"
+            text = f"Scaled {way} replica set {name} from {old} to {new}"
+            self._voice.say(about, Note("ScalingReplicaSet", text))
 
     async def _annotate(self, found: Deployment, sets: Sets, new: ReplicaSet) -> None:
         """The new one has the highest number, also when it was an old one before."""

@@ -12,6 +12,7 @@ from trellis.embedded.controllers.children import child, reference
 from trellis.embedded.controllers.kinds import Pod, ReplicaSet
 from trellis.embedded.controllers.means import BY_NAMESPACE
 from trellis.embedded.controllers.ranking import by_worth
+from trellis.embedded.controllers.telling import PodHands
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
 
@@ -116,6 +117,7 @@ class _Reconciler:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._pen = means.pen
+        self._hands = PodHands(means, ReplicaSet.resource)
 
     async def reconcile(self, key: Key, _: IO) -> Outcome:
         found = self._means.replica_sets.get(key)
@@ -130,10 +132,9 @@ class _Reconciler:
             if (owner := pod.metadata.controller) and owner.uid == found.metadata.uid
         ]
         todo = plan(found, pods)
-        have, cache, now = found.metadata, self._means.pods, self._means.now()
-        await self._pen.delete(have, cache, todo.delete)
-        bodies = [child(found, found.spec.template)] * todo.create
-        failed = await self._pen.make(have, cache, bodies)
+        have, now = found.metadata, self._means.now()
+        await self._hands.delete(have, todo.delete)
+        failed = await self._hands.make(have, [child(found, found.spec.template)] * todo.create)
         new = with_failure(status(found, pods, now), failed[0] if failed else None, now)
         await self._pen.status(self._means.replica_sets, have, found.status, new)
         if failed:

@@ -11,6 +11,7 @@ from trellis.embedded.controllers.job.ending import COMPLETED, ending, seconds_l
 from trellis.embedded.controllers.job.facts import gather
 from trellis.embedded.controllers.job.failures import Record, recorded
 from trellis.embedded.controllers.job.managing import Moves, manage
+from trellis.embedded.controllers.job.news import SUSPENDED
 from trellis.embedded.controllers.job.tracking import Counts, Outlook, account, ensure
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from trellis.embedded.controllers.job.managing import Birth
     from trellis.embedded.controllers.job.tracking import Account
     from trellis.embedded.controllers.kinds import Json, Pod
-
-_SUSPENDED = "Suspended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +83,9 @@ def _begun(state: State) -> Json:
 def _suspension(state: State, status: Json) -> Json:
     """A Job that is suspended forgets when it began; resumed, it begins anew."""
     if state.job.spec.suspend:
-        new = ensure(status, _SUSPENDED, ("True", "JobSuspended", "Job suspended"), state.now)
+        new = ensure(status, SUSPENDED, ("True", "JobSuspended", "Job suspended"), state.now)
         if new is not status:
             new.pop("startTime", None)
         return new
-    new = ensure(status, _SUSPENDED, ("False", "JobResumed", "Job resumed"), state.now)
+    new = ensure(status, SUSPENDED, ("False", "JobResumed", "Job resumed"), state.now)
     return new if new is status else {**new, "startTime": conditions.written(state.now)}

@@ -12,8 +12,9 @@ from trellis.embedded.controllers.job.ending import COMPLETE, FAILED, is_finishe
 from trellis.embedded.controllers.job.facts import FINALIZER, State
 from trellis.embedded.controllers.job.failures import NO_FAILURES, Record
 from trellis.embedded.controllers.job.making import pod
+from trellis.embedded.controllers.job.news import news
 from trellis.embedded.controllers.kinds import Job, Pod
-from trellis.kube.errors import Forbidden
+from trellis.embedded.controllers.telling import PodHands, namespace_is_going
 from trellis.runtime.cache import Cache
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.index import Index
@@ -68,6 +69,7 @@ class Reconciler:
         self._means = means
         self._jobs = jobs
         self._pen = means.pen
+        self._hands = PodHands(means, Job.resource)
         self._memory: dict[Key, Memory] = {}
 
     async def reconcile(self, key: Key, _: IO) -> Outcome:
@@ -108,10 +110,10 @@ class Reconciler:
 
     async def _do(self, job: Job, plan: Plan) -> list[Exception]:
         """What is returned kept pods from being made; all else has been done."""
-        have, cache = job.metadata, self._means.pods
+        have = job.metadata
         await self._release(job, plan.drop)
-        await self._pen.delete(have, cache, (*plan.drop, *plan.kill))
-        failed = await self._pen.make(have, cache, [pod(job, one) for one in plan.create])
+        await self._hands.delete(have, (*plan.drop, *plan.kill))
+        failed = await self._hands.make(have, [pod(job, one) for one in plan.create])
         noted, settled = (
             _fewer(status, len(failed)) for status in (plan.account.noted, plan.account.settled)
         )
@@ -120,7 +122,9 @@ class Reconciler:
             self._memory[have.key] = replace(self._recalled(job), record=plan.record)
             await self._release(job, plan.account.release)
         await self._pen.status(self._jobs, now, noted, settled)
-        return [] if job.metadata.deleting else [one for one in failed if not _expected(one)]
+        for note in news(job.status, settled):
+            self._hands.voice.say(have, note)
+        return [] if job.metadata.deleting else [e for e in failed if not namespace_is_going(e)]
 
     async def _free(self, owner: Metadata, pod: Pod) -> None:
         patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": [FINALIZER]}}
@@ -170,10 +174,3 @@ def _fewer(status: Json, missing: int) -> Json:
     active = status.get("active", 0) - missing
     rest = {name: value for name, value in status.items() if name != "active"}
     return {**rest, "active": active} if active else rest
-
-
-def _expected(error: Exception) -> bool:
-    """A namespace that is going takes no pods, and that is no failure."""
-    return isinstance(error, Forbidden) and any(
-        cause.reason == "NamespaceTerminating" for cause in error.failure.causes
-    )
