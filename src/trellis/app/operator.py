@@ -88,6 +88,7 @@ class Operator:
         self._routes = {
             path: handler for part in known for path, handler in part.handlers(means).items()
         }
+        self._read = tuple(cache for part in known for cache in part.reads(means))
         self._instance = instance
         self._contact = Contact(means.client, means.server)
         self._definitions = Definitions(means.client, means.env.clock)
@@ -127,7 +128,11 @@ class Operator:
             await server.listener.start()
 
     def _group(self) -> Group:
-        controllers = tuple(part.controller(self._means) for part in self._choice.parts)
+        controllers = tuple(
+            controller
+            for part in self._choice.parts
+            for controller in part.controllers(self._means)
+        )
         election = self._means.configuration.leader_election
         lease = LeaseName(
             namespace=election.resource_namespace or self._means.operator.namespace,
@@ -152,6 +157,7 @@ class Operator:
                 retry=_seconds(election.retry_period),
             ),
             checks=checks,
+            reads=self._read if server is not None else (),
         )
 
     def _background(self, server: _Admission | None) -> list[Coroutine[Any, Any, Any]]:

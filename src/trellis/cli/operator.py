@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 import uvloop
 
+from trellis import __version__
 from trellis.api.config import Loaded, OperatorConfiguration
+from trellis.app.manifests.installation import Installation
 from trellis.app.operator import CannotListen, Choice, Operator, UnknownController, chosen, window
 from trellis.app.wiring import Means, parts
 from trellis.cli.configuration import read_configuration
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 _ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
 _DEFAULT_ACCOUNT = "grove-operator"
+# Without its version: that of this operator is added.
+_WAITER_IMAGE = "GROVE_INIT_CONTAINER_IMAGE"
 
 # What ends the operator and says by itself what is to be done.
 _EXPLAINED = (
@@ -117,5 +121,11 @@ async def _serve(
             server=access.server,
             env=env,
             operator=account,
+            waiter_image=_waiter_image(),
         )
         await Operator(means, choice, parts(), instance).run(stop)
+
+
+def _waiter_image() -> str:
+    image = os.environ.get(_WAITER_IMAGE) or Installation().image
+    return f"{image}:{__version__}"

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -30,9 +30,10 @@ from trellis.embedded.nodes.faults import CRASH, OOM, NodeFault, PodFault, Unrea
 from trellis.embedded.nodes.fleet import NODES_LIMIT, Fleet
 from trellis.embedded.nodes.loading import READY_MADE, InvalidFleet, load, ready_made
 from trellis.embedded.nodes.simulator import Settings, Simulator
+from trellis.embedded.nodes.waiters import shipped
 from trellis.instruments.clock import SystemClock
 from trellis.instruments.logs import configure
-from trellis.kube.access import Surroundings
+from trellis.kube.access import Access, Surroundings
 from trellis.kube.client import Client
 from trellis.kube.connect import connected, find_access
 from trellis.kube.errors import KubeError
@@ -96,8 +97,9 @@ def nodes(  # noqa: PLR0913, PLR0917  each is an option that a user reads in --h
         progress=lambda what, done, total: progress(f"{what}: {done} of {total}"),
     )
 
-    async def simulate(client: Client) -> None:
-        await _simulate(client, plans, settings, progress)
+    async def simulate(client: Client, access: Access) -> None:
+        waiters = shipped(access.server, access.trust, client.rng)
+        await _simulate(client, plans, replace(settings, waiters=waiters), progress)
 
     try:
         _run(kubeconfig, simulate)
@@ -172,7 +174,7 @@ def pod_fault(  # noqa: PLR0913, PLR0917
         reason=blow.reason,
     )
 
-    async def strike(client: Client) -> None:
+    async def strike(client: Client, _: Access) -> None:
         await injecting.strike_pod(client, Key(namespace, name), wanted)
 
     _run(kubeconfig, strike)
@@ -196,7 +198,7 @@ def _strike_node(name: str, order: _Order, kubeconfig: Path | None) -> None:
     seconds = _seconds("--for", order.lasting) if order.lasting else 0.0
     until = SystemClock().now() + timedelta(seconds=seconds) if seconds else None
 
-    async def strike(client: Client) -> injecting.Change:
+    async def strike(client: Client, _: Access) -> injecting.Change:
         change = injecting.Change(())
         if order.clear:
             return await injecting.heal_node(client, name, order.gpu)
@@ -235,7 +237,7 @@ async def _simulate(
     await running
 
 
-def _run(kubeconfig: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
+def _run(kubeconfig: Path | None, work: Callable[[Client, Access], Awaitable[T]]) -> T:
     """Does the work with a client for that cluster; what goes wrong is said in one line."""
     clock = SystemClock()
     configure(clock, level=logging.WARNING, style="text")
@@ -245,7 +247,7 @@ def _run(kubeconfig: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
         access = find_access(surroundings, file=kubeconfig)
         dice = random.Random()  # noqa: S311  jitter, no secrets
         async with connected(access, clock, dice) as client:
-            return await work(client)
+            return await work(client, access)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

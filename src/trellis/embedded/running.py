@@ -27,11 +27,13 @@ from trellis.embedded.ground import Ground
 from trellis.embedded.nodes.expanding import expand
 from trellis.embedded.nodes.simulator import Settings as NodeSettings
 from trellis.embedded.nodes.simulator import Simulator
+from trellis.embedded.nodes.waiters import shipped
 from trellis.embedded.parts import Parts
 from trellis.embedded.scheduling.run import schedule
 from trellis.instruments.clock import SystemClock
 from trellis.kube import kubeconfig_writing
 from trellis.kube.client import Client
+from trellis.kube.tls import Trust
 from trellis.runtime.env import Env
 from trellis.runtime.stopping import unless
 
@@ -209,8 +211,14 @@ class _Assembled:
         if plan.scheduler:
             parts.start("the scheduler", self._scheduler)
         if fleet.plans:
-            settings = NodeSettings(timeline=fleet.faults, clean_up=False, progress=plan.progress)
             dice = random.Random(plan.seed)  # noqa: S311  jitter, no secrets
+            trust = Trust(where="the cluster's own authority", authority=self.running.authority)
+            settings = NodeSettings(
+                timeline=fleet.faults,
+                waiters=shipped(self.running.server, trust, dice),
+                clean_up=False,
+                progress=plan.progress,
+            )
             env = Env(clock=self.env.clock, rng=dice)
             client = self._client(NODES, "kubelet")
             simulator = Simulator(client, fleet.plans, env, settings)

@@ -18,6 +18,7 @@ from trellis.runtime.pace import STEADY, Pace
 
 if TYPE_CHECKING:
     from trellis.api.meta import Resource
+    from trellis.runtime.bell import Bell
     from trellis.runtime.cache import Cache
 
 T = TypeVar("T", bound=Object)
@@ -31,6 +32,8 @@ class Wakes(Generic[T]):
 
     cache: Cache[T]
     keys: Callable[[T], Iterable[Key]]
+    matters: Callable[[T, T], bool] | None = None
+    """Of an object as it was and as it is: whether the difference is of interest. All are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,8 @@ class Controller(Generic[T]):
     """Where the objects are that it reconciles."""
     reconcile: Reconcile
     woken_by: tuple[Wakes[Any], ...] = ()
+    bells: tuple[Bell, ...] = ()
+    """By which others in this process wake it for one of its keys."""
     reads: tuple[Cache[Any], ...] = ()
     """Caches that it reads and that do not wake it."""
     identity: Callable[[Key], str | None] | None = None

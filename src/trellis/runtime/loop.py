@@ -16,13 +16,13 @@ from structlog.contextvars import bound_contextvars
 from trellis.instruments.logs import logger
 from trellis.kube.errors import KubeError
 from trellis.runtime.barrier import CacheBehind
-from trellis.runtime.controller import priority
+from trellis.runtime.controller import Wakes, priority
 from trellis.runtime.outcome import Again, FailedForGood, Outcome
 from trellis.runtime.queue import WorkQueue
 from trellis.runtime.writes import LeadershipLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from trellis.api.meta import Key, Object
     from trellis.runtime.controller import Controller
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 OUTCOMES = ("done", "again", "failed_for_good", "error", "held")
 # Caches wake what waits for them; this is for the wake that was lost.
 HELD_SECONDS = 10.0
+SOON_SECONDS = 0.01
 
 _log = logger(__name__)
 
@@ -46,9 +47,11 @@ class Loop:
 
     def wake(self) -> None:
         """Looks at everything there is, and from then on at whatever changes."""
-        self._controller.cache.subscribe(partial(self._changed, _itself))
-        for wakes in self._controller.woken_by:
-            wakes.cache.subscribe(partial(self._changed, wakes.keys))
+        own: Wakes[Any] = Wakes(self._controller.cache, _itself)
+        for wakes in (own, *self._controller.woken_by):
+            wakes.cache.subscribe(partial(self._changed, wakes))
+        for bell in self._controller.bells:
+            bell.subscribe(self.queue.add)
 
     async def run(self) -> None:
         """Works until the queue is closed."""
@@ -57,15 +60,13 @@ class Loop:
                 group.create_task(self._work(), name=f"{self._controller.name} {number}")
 
     def _changed(
-        self,
-        keys: Callable[[Any], Iterable[Key]],
-        old: Object | None,
-        new: Object | None,
-        *,
-        fresh: bool,
+        self, wakes: Wakes[Any], old: Object | None, new: Object | None, *, fresh: bool
     ) -> None:
+        matters = wakes.matters
+        if matters is not None and old is not None and new is not None and not matters(old, new):
+            return
         # Both, because what an object was is somebody's business as well as what it is.
-        told = [key for found in (old, new) if found is not None for key in keys(found)]
+        told = [key for found in (old, new) if found is not None for key in wakes.keys(found)]
         for key in dict.fromkeys(told):
             self.queue.add(key, priority(old, new, fresh=fresh))
 
@@ -112,9 +113,12 @@ class Loop:
         return found.metadata.uid if found is not None else None
 
     def _hold(self, key: Key) -> None:
-        self.queue.put_back(key, HELD_SECONDS)
         uid = self._uid(key)
-        if uid is not None:
+        if uid is None or self._io.barrier.is_open(uid):
+            # Held by what was written in another name: nobody will wake it, and at once is in vain.
+            self.queue.put_back(key, SOON_SECONDS)
+        else:
+            self.queue.put_back(key, HELD_SECONDS)
             wake = partial(self.queue.add, key)
             self._io.barrier.when_caught_up(uid, (self._controller.name, key), wake)
 

@@ -6,6 +6,7 @@ Of kinds that others use too, only what is ours is read, by its label. Nothing i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.api.core.autoscaler import HorizontalPodAutoscaler
@@ -58,8 +59,13 @@ class Caches:
         self.autoscalers = _ours(HorizontalPodAutoscaler)
         self.roles = _ours(Role)
         self.bindings = _ours(RoleBinding)
-        self.claims = _ours(ResourceClaim)
-        self.claim_templates = Cache(ResourceClaimTemplate.resource, ResourceClaimTemplate)
+        # Not every cluster serves them; those that share no claims must run there all the same.
+        self.claims = Cache(
+            ResourceClaim.resource, ResourceClaim, (BY_SET,), replace(OURS, optional=True)
+        )
+        self.claim_templates = Cache(
+            ResourceClaimTemplate.resource, ResourceClaimTemplate, scope=Scope(optional=True)
+        )
         self.priority_classes = Cache(PriorityClass.resource, PriorityClass)
 
     def set_of(self, found: Object) -> PodCliqueSet | None:

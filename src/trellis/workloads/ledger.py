@@ -17,7 +17,7 @@ from trellis.api.annotation import POD_LEDGER
 from trellis.api.labels import POD_INDEX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from trellis.api.core.pod import Pod
     from trellis.api.scheduler.podgang import PodGang
@@ -31,9 +31,30 @@ _NAMES = msgspec.json.Decoder(dict[str, list[str]])
 def listed(gang: PodGang, clique: str, pods: Iterable[Pod]) -> Listed:
     """What the ledger says of that PodClique. `pods` are its own, for names that others made."""
     known = {pod.metadata.name: pod for pod in pods}
+    noted = _noted(gang)
+    if noted is not None:
+        return by_index(noted.get(clique, ()), known)
+    groups = (group for group in gang.spec.podgroups if group.name == clique)
+    return by_index((one.name for group in groups for one in group.pod_references), known)
+
+
+def all_listed_names(gang: PodGang) -> Mapping[str, Sequence[str]]:
+    """The names that are listed, by the PodClique they are listed for."""
+    noted = _noted(gang)
+    if noted is not None:
+        return noted
+    return {
+        group.name: [reference.name for reference in group.pod_references]
+        for group in gang.spec.podgroups
+    }
+
+
+def by_index(listed_names: Iterable[str], known: Mapping[str, Pod]) -> Listed:
+    """Listed names of one PodClique by their index. `known` are pods by name."""
     found: dict[int, str] = {}
-    for name in _listed_names(gang, clique):
-        index = pod_index(known[name]) if name in known else names.pod_index_of(name)
+    for name in listed_names:
+        pod = known.get(name)
+        index = names.pod_index_of(name) if pod is None else pod_index(pod)
         if index is not None:
             found.setdefault(index, name)
     return dict(sorted(found.items()))
@@ -45,13 +66,13 @@ def pod_index(pod: Pod) -> int | None:
     return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
 
 
-def _listed_names(gang: PodGang, clique: str) -> Iterable[str]:
-    """References; for KAI, which must not see pods that are yet to be made, the annotation."""
-    if text := gang.metadata.annotations.get(POD_LEDGER):
-        try:
-            return _NAMES.decode(text).get(clique, ())
-        except msgspec.MsgspecError:
-            # Somebody wrote into it: what exists is still known by the references.
-            pass
-    groups = (group for group in gang.spec.podgroups if group.name == clique)
-    return [reference.name for group in groups for reference in group.pod_references]
+def _noted(gang: PodGang) -> Mapping[str, Sequence[str]] | None:
+    """What the annotation says: for KAI, which must not see pods that are yet to be made."""
+    text = gang.metadata.annotations.get(POD_LEDGER)
+    if not text:
+        return None
+    try:
+        return _NAMES.decode(text)
+    except msgspec.MsgspecError:
+        # Somebody wrote into it: what exists is still known by the references.
+        return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trellis.api import names
+from trellis.api import hashes, names
 from trellis.api.grove.template import EXPLICIT, IN_ORDER
 from trellis.api.labels import CliquePlace, GroupPlace
 
@@ -115,6 +115,19 @@ class Outline:
         for template in self._parent_templates(member):
             found += self._parent_cliques(member, template)
         return tuple(found)
+
+    @cached_property
+    def template_hashes(self) -> Mapping[str, str]:
+        """What the pods of each clique are to carry, by the clique's own name."""
+        priority = self.set.spec.template.priority_class_name
+        return {
+            name: hashes.template_hash(clique, priority) for name, clique in self.cliques.items()
+        }
+
+    @cached_property
+    def generation_hash(self) -> str:
+        """The hash of all cliques together."""
+        return hashes.generation_hash(self.template_hashes)
 
     @cached_property
     def waits(self) -> bool:

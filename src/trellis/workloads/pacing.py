@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a status is written: at once when somebody waits for it, else once for all that streams in.
 
-While pods come and go by the hundred, every change would be a write of its own. The first change
-starts a short wait; what is true at its end is written. Nothing is kept longer than that.
+While pods come and go by the hundred, every change would be a write of its own. So it is written
+when nothing has happened for a moment, and in a stream without end ever so often all the same.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.runtime.difference import difference
@@ -23,18 +24,27 @@ if TYPE_CHECKING:
     from trellis.runtime.notes import Note
     from trellis.runtime.status import WithStatus
 
-SECONDS = 0.3
-_MOST = 100_000
+QUIET_SECONDS = 0.3
+MOST_SECONDS = 1.5
+_MOST_OBJECTS = 100_000
+
+
+@dataclass(slots=True)
+class _Stale:
+    """What is stored is no longer true: since when, and when that is to be mended."""
+
+    since: float
+    due: float
 
 
 class StatusPacer:
-    """Of one controller. Remembers, by uid, since when what is stored is no longer true."""
+    """Of one controller. What it remembers is by uid."""
 
-    def __init__(self, cache: Cache[Any], clock: Clock, seconds: float = SECONDS) -> None:
+    def __init__(self, cache: Cache[Any], clock: Clock, quiet: float = QUIET_SECONDS) -> None:
         self._cache = cache
         self._clock = clock
-        self._seconds = seconds
-        self._stale_since: dict[str, float] = {}
+        self._quiet = quiet
+        self._stale: dict[str, _Stale] = {}
 
     async def write(
         self,
@@ -47,25 +57,38 @@ class StatusPacer:
     ) -> float | None:
         """Writes it if it differs and its time has come; else returns after how many seconds.
 
-        Events are told with the write, so whoever makes them makes them again until then.
+        Who calls before that time does so because something happened, and moves it. Events are
+        told with the write, so whoever makes them makes them again until then.
         """
         uid, now = found.metadata.uid, self._clock.monotonic()
         if not differs(found, status):
-            self._stale_since.pop(uid, None)
+            self._stale.pop(uid, None)
             return None
-        since = self._stale_since.setdefault(uid, now)
-        left = since + self._seconds - now
-        if left > 0 and not at_once and len(self._stale_since) < _MOST:
+        left = self._left(uid, now)
+        if left > 0 and not at_once:
             return left
         await io.write_status(self._cache, found, status, notes)
-        self._stale_since.pop(uid, None)
+        self._stale.pop(uid, None)
         return None
 
     def forget(self, uid: str) -> None:
         """The object is gone."""
-        self._stale_since.pop(uid, None)
+        self._stale.pop(uid, None)
+
+    def _left(self, uid: str, now: float) -> float:
+        stale = self._stale.get(uid)
+        if stale is None:
+            if len(self._stale) >= _MOST_OBJECTS:
+                return 0.0
+            stale = self._stale[uid] = _Stale(since=now, due=now + self._quiet)
+        elif now < stale.due:
+            most = stale.since + max(MOST_SECONDS, self._quiet)
+            stale.due = min(now + self._quiet, most)
+        return stale.due - now
 
 
 def differs(found: WithStatus, status: Value) -> bool:
+    if found.status == status:
+        return False
     present = plain(found.status) if found.status is not None else {}
     return bool(difference({"status": present}, {"status": plain(status)}, (("status",),)))

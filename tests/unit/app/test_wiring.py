@@ -27,6 +27,7 @@ def means() -> Means:
         server="https://there",
         env=Env(clock=clock, rng=rng),
         operator=Operator(namespace="grove-system", service_account="grove-operator"),
+        waiter_image="registry.example/trellis:1",
     )
 
 
@@ -36,14 +37,25 @@ def test_every_declared_webhook_is_served_and_no_other(means: Means) -> None:
         assert set(part.handlers(means)) == declared
 
 
-def test_a_controller_is_called_what_its_component_is(means: Means) -> None:
-    assert [part.controller(means).name for part in parts()] == [part.name for part in parts()]
+def test_the_first_controller_of_a_part_is_called_what_its_component_is(means: Means) -> None:
+    firsts = [part.controllers(means)[0].name for part in parts()]
+    assert firsts == [part.name for part in parts()]
+
+
+def test_controllers_of_one_process_share_their_caches(means: Means) -> None:
+    made = [controller for part in parts() for controller in part.controllers(means)]
+    caches = dict.fromkeys(cache for controller in made for cache in controller.caches)
+    labels = [cache.label for cache in caches]
+    assert len(labels) == len(set(labels))
+
+
+ALL = ["clustertopology", "podcliqueset", "podcliquescalinggroup", "podgang", "podclique"]
 
 
 @pytest.mark.parametrize(
     ("names", "controllers", "webhooks"),
     [
-        pytest.param([], ["clustertopology"], True, id="everything without a choice"),
+        pytest.param([], ALL, True, id="everything without a choice"),
         pytest.param(["webhooks"], [], True, id="webhooks alone"),
         pytest.param(["clustertopology"], ["clustertopology"], False, id="one controller alone"),
     ],

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.support.yamls import documents
 from trellis import __version__
-from trellis.cli.main import COMMANDS, app
+from trellis.cli.commands import COMMANDS, app
 
 CRDS = Path(__file__).parents[3] / "deploy" / "crds"
 
@@ -37,7 +37,7 @@ def test_the_list_of_commands_says_of_each_what_it_says_itself(name: str) -> Non
 
 
 def test_the_list_of_commands_is_told_without_reading_them_all() -> None:
-    code = "import sys; from trellis.cli.main import app; app(['-h'], standalone_mode=False);"
+    code = "import sys; from trellis.cli.commands import app; app(['-h'], standalone_mode=False);"
     code += "sys.exit(any(m in sys.modules for m in ('aiohttp', 'trellis.embedded', 'msgspec')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

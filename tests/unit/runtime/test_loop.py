@@ -29,6 +29,7 @@ from trellis.kube.errors import Unreachable
 from trellis.kube.events import Delta
 from trellis.runtime.agenda import Priority
 from trellis.runtime.barrier import Barrier, CacheBehind
+from trellis.runtime.bell import Bell
 from trellis.runtime.cache import Cache
 from trellis.runtime.controller import Controller, Wakes, controller_of, priority
 from trellis.runtime.env import Env
@@ -47,7 +48,12 @@ CLOCK = VirtualClock()
 class Scene:
     """A loop over boxes with a reconciler of the test's own."""
 
-    def __init__(self, reconcile: Callable[[Key], Awaitable[Outcome]], **declared: Any) -> None:
+    def __init__(
+        self,
+        reconcile: Callable[[Key], Awaitable[Outcome]],
+        matters: Callable[[Ball, Ball], bool] | None = None,
+        **declared: Any,
+    ) -> None:
         self.env = Env(clock=CLOCK, rng=dice(3))
         self.boxes: Cache[Box] = Cache(BOXES, Box)
         self.balls: Cache[Ball] = Cache(BALLS, Ball)
@@ -67,7 +73,7 @@ class Scene:
             name="box",
             cache=self.boxes,
             reconcile=noted,
-            woken_by=(Wakes(self.balls, controller_of(BOXES)),),
+            woken_by=(Wakes(self.balls, controller_of(BOXES), matters),),
             **declared,
         )
         self.loop = Loop(controller, IO(writes, recorder), self.env)
@@ -138,6 +144,32 @@ async def test_a_change_of_a_child_wakes_its_owner_and_of_a_stranger_nobody() ->
     scene.balls.apply(a_delta(2, a_ball("a"), a_ball("b", owner=None)))
     await virtual.settle()
     assert [name for name, _ in scene.runs] == ["box", "box"]
+
+
+@virtual.virtual
+async def test_a_change_that_does_not_matter_wakes_nobody() -> None:
+    scene = Scene(ending(), matters=lambda old, new: old.spec != new.spec)
+    scene.balls.apply(a_delta(2, a_ball("a")))
+    await virtual.settle()
+    before = len(scene.runs)
+    scene.balls.apply(a_delta(3, a_ball("a", labels={"seen": "yes"})))
+    await virtual.settle()
+    assert len(scene.runs) == before
+    scene.balls.apply(a_delta(4, a_ball("a", colour="blue")))
+    await virtual.settle()
+    scene.balls.apply(a_delta(5, gone=[a_ball("a", colour="blue")]))
+    await virtual.settle()
+    assert len(scene.runs) == before + 2
+
+
+@virtual.virtual
+async def test_a_bell_wakes_for_the_key_that_it_is_rung_for() -> None:
+    bell = Bell()
+    scene = Scene(ending(), bells=(bell,))
+    await virtual.settle()
+    bell.ring(key("other"))
+    await virtual.settle()
+    assert [name for name, _ in scene.runs] == ["box", "other"]
 
 
 @virtual.virtual
@@ -314,3 +346,11 @@ async def test_queue_and_runs_are_measured() -> None:
 )
 def test_priority(old: Box | None, new: Box | None, fresh: bool, expected: Priority) -> None:
     assert priority(old, new, fresh=fresh) is expected
+
+
+@virtual.virtual
+async def test_a_run_that_is_held_by_what_another_wrote_does_not_spin() -> None:
+    """The barrier of its own object is open, so nothing there says when to look again."""
+    scene = Scene(ending(*(CacheBehind("x") for _ in range(1000))))
+    await asyncio.sleep(1.0)
+    assert 10 < len(scene.runs) <= 101

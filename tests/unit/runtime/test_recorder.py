@@ -124,3 +124,15 @@ async def test_an_object_without_a_namespace_has_its_events_in_the_default_one()
     (event,) = sent(api)
     assert event["metadata"]["namespace"] == "default"
     assert "namespace" not in event["regarding"]
+
+
+@virtual.virtual
+async def test_the_names_of_events_are_in_the_order_in_which_they_were_told() -> None:
+    api = MemoryApi()
+    recorder, _ = a_recorder(api)
+    for number in range(20):
+        recorder.record(BOXES, BOX, Note(f"Reason{number}", "said"))
+        await recorder.flush()
+        await asyncio.sleep(0.001)
+    names = [event["metadata"]["name"] for event in sent(api)]
+    assert names == sorted(names)

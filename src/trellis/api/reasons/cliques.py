@@ -63,3 +63,15 @@ GANG_TERMINATION_IN_PROGRESS = Reason(
     "The replica was broken for longer than terminationDelay and is being made anew.",
     "Look at what broke it; the events of the set say which clique it was.",
 )
+CLAIM_TEMPLATE_MISSING = Reason(
+    "ClaimTemplateMissing",
+    YOU,
+    "A claim that its pods share cannot be made, because its template is not there.",
+    "Make the ResourceClaimTemplate that the message names.",
+)
+NOT_IN_TEMPLATE = Reason(
+    "NotInTemplate",
+    YOU,
+    "Its set has no clique of its name, so nothing is made for it.",
+    "If somebody made or changed it by hand, delete it; else wait, it is about to go.",
+)

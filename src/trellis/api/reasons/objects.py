@@ -37,6 +37,12 @@ FORBIDDEN = Reason(
     "The API server forbids the operator to do what must be done.",
     "Grant the permission that the message names.",
 )
+PRIORITY_CLASS_MISSING = Reason(
+    "PriorityClassMissing",
+    YOU_OR_ADMIN,
+    "The PriorityClass that its pods ask for does not exist, so they cannot be made.",
+    "Have that PriorityClass made, or name one that exists.",
+)
 QUOTA_REFUSED = Reason(
     "QuotaRefused",
     YOU_OR_ADMIN,

@@ -69,6 +69,12 @@ WAITING_FOR_GANG = Reason(
     "Not all pods that must start together are there yet.",
     "Look at the gang that the message names.",
 )
+WAITING_FOR_PLACEMENT = Reason(
+    "WaitingForPlacement",
+    WAIT_OR_ADMIN,
+    "There is no room yet for its whole gang, so none of its pods are made.",
+    "Run `trellis why` on the set to learn what is missing.",
+)
 QUOTA_EXHAUSTED = Reason(
     "QuotaExhausted",
     WAIT_OR_ADMIN,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The webhooks of PodCliqueSets and of what is made for them."""
+"""What the controllers of PodCliqueSets, and of what is made for them, declare."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.api.labels import MANAGED_BY, OPERATOR
 from trellis.api.meta import Resource
 from trellis.api.scheduler.podgang import PodGang
-from trellis.app.manifests.declarations import MatchCondition, Rule, Webhook, WebhookKind
+from trellis.app.manifests.declarations import (
+    Component,
+    MatchCondition,
+    Rule,
+    Webhook,
+    WebhookKind,
+)
 from trellis.workloads.admission.authorizer import CLUSTER
+from trellis.workloads.podclique.grants import GRANTS as CLIQUE_GRANTS
+from trellis.workloads.podcliqueset.grants import GRANTS as SET_GRANTS
+from trellis.workloads.podgang.grants import GRANTS as GANG_GRANTS
+from trellis.workloads.scalinggroup.grants import GRANTS as GROUP_GRANTS
 
 _VALIDATING = "podcliqueset-validating-webhook"
 _SETS = (Rule(resource=PodCliqueSet.resource),)
@@ -97,3 +107,8 @@ WORKLOAD_WEBHOOKS = (
         optional="authorizer",
     ),
 )
+
+POD_CLIQUE_SET = Component(name="podcliqueset", grants=SET_GRANTS, webhooks=WORKLOAD_WEBHOOKS)
+POD_CLIQUE_SCALING_GROUP = Component(name="podcliquescalinggroup", grants=GROUP_GRANTS)
+POD_GANG = Component(name="podgang", grants=GANG_GRANTS)
+POD_CLIQUE = Component(name="podclique", grants=CLIQUE_GRANTS)

@@ -11,6 +11,7 @@ from tests.support.virtual import dice
 from trellis.embedded.nodes.expanding import expand
 from trellis.embedded.nodes.loading import ready_made
 from trellis.embedded.nodes.simulator import Settings, Simulator
+from trellis.embedded.nodes.waiters import shipped
 from trellis.instruments.clock import SystemClock
 from trellis.kube.access import Surroundings
 from trellis.kube.connect import connected, find_access
@@ -20,26 +21,30 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tests.support.cluster import Cluster
+    from trellis.embedded.nodes.fleet import Fleet
+    from trellis.instruments.clock import Clock
+    from trellis.kube.access import Access
     from trellis.kube.client import Client
 
 
 @asynccontextmanager
 async def a_client(cluster: Cluster) -> AsyncIterator[Client]:
     clock = SystemClock()
-    access = find_access(Surroundings(clock=clock, environ={}), file=cluster.kubeconfig)
-    async with connected(access, clock, dice(1)) as client:
+    async with connected(_access(cluster, clock), clock, dice(1)) as client:
         yield client
 
 
 @asynccontextmanager
 async def simulated(
-    cluster: Cluster, fleet: str, nodes: int | None = None, **settings: Any
+    cluster: Cluster, fleet: str | Fleet, nodes: int | None = None, **settings: Any
 ) -> AsyncIterator[Simulator]:
-    """Nodes that are ready, for the length of a block."""
+    """Nodes that are ready, for the length of a block. They run our waiter, as any others do."""
     async with a_client(cluster) as client:
         env = Env(clock=client.clock, rng=client.rng)
-        plans = expand(ready_made(fleet), nodes)
-        found = Simulator(client, plans, env, Settings(**settings))
+        plans = expand(ready_made(fleet) if isinstance(fleet, str) else fleet, nodes)
+        access = _access(cluster, client.clock)
+        waiters = shipped(access.server, access.trust, client.rng)
+        found = Simulator(client, plans, env, Settings(**{"waiters": waiters, **settings}))
         stop = asyncio.Event()
         running = asyncio.create_task(found.run(stop))
         ready = asyncio.create_task(found.ready())
@@ -52,3 +57,7 @@ async def simulated(
             ready.cancel()
             stop.set()
             await running
+
+
+def _access(cluster: Cluster, clock: Clock) -> Access:
+    return find_access(Surroundings(clock=clock, environ={}), file=cluster.kubeconfig)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,8 @@ from tests.support.waiting import eventually
 from trellis.embedded.nodes import injecting
 from trellis.embedded.nodes.faults import NodeFault
 from trellis.embedded.nodes.tending import Graces
-from trellis.embedded.nodes.waiters import Program
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.api import Api
     from tests.support.cluster import Cluster
 
@@ -186,47 +182,3 @@ async def test_a_silent_node_is_unknown_its_pods_unready_and_both_recover(
             return FIRST in await ready_nodes(api)
 
         await eventually(free, "the taints gone")
-
-
-PROGRAM = """\
-import json, os, pathlib, ssl, sys, urllib.request
-mount = pathlib.Path(os.environ["TRELLIS_SERVICE_ACCOUNT"])
-host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
-request = urllib.request.Request(
-    f"https://{host}:{port}/apis/authentication.k8s.io/v1/selfsubjectreviews",
-    data=json.dumps({"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"})
-    .encode(),
-    headers={"Authorization": "Bearer " + (mount / "token").read_text(),
-             "Content-Type": "application/json"},
-)
-trust = ssl.create_default_context(cafile=str(mount / "ca.crt"))
-user = json.load(urllib.request.urlopen(request, context=trust))["status"]["userInfo"]
-pod = json.loads((mount / "pod.json").read_text())
-expected = "system:serviceaccount:%s:default" % (mount / "namespace").read_text()
-bound = user["extra"]["authentication.kubernetes.io/pod-name"] == [pod["metadata"]["name"]]
-pathlib.Path(sys.argv[1]).write_text(" ".join(sys.argv[2:]))
-sys.exit(0 if user["username"] == expected and bound else 3)
-"""
-
-
-async def test_the_waiter_is_a_program_with_the_token_of_its_pod(
-    cluster: Cluster, api: Api, namespace: str, tmp_path: Path
-) -> None:
-    program, heard = tmp_path / "waiter.py", tmp_path / "heard"
-    program.write_text(PROGRAM)
-    trust = await api.do("GET", f"/api/v1/namespaces/{namespace}/configmaps/kube-root-ca.crt")
-    host, port = api.server.removeprefix("https://").rsplit(":", 1)
-    waiter = Program(
-        command=[sys.executable, str(program), str(heard)],
-        environment={"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port},
-        authority=trust["data"]["ca.crt"],
-    )
-    async with simulated(cluster, "tiny", 1, waiters={"grove-initc": waiter}):
-        init = {"name": "grove-initc", "image": "image", "args": ["--podcliques=parent:2"]}
-        template = a_template(initContainers=[init], restartPolicy="Never")
-        pods = f"/api/v1/namespaces/{namespace}/pods"
-        await api.do("POST", pods, {**template, "metadata": {"name": "story"}})
-        path = f"{pods}/story"
-        await eventually(partial(is_in, api, path, "Running", "Failed"), "the waiter's end")
-        assert await phase(api, path) == "Running"
-    assert heard.read_text() == "--podcliques=parent:2"

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which pods are to be made and which are to go, by the ledger alone. Pure.
+
+Names are never decided here: what is listed and missing is made, what is there and not listed
+goes. A failed pod is kept until the one after it is there, which takes its count over.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trellis.api.annotation import AFTER_DEPARTURE
+from trellis.api.conditions import Motion
+from trellis.api.reasons import cliques, objects, pending
+from trellis.workloads.attempts import next_attempt
+from trellis.workloads.ledger import pod_index
+from trellis.workloads.pods import has_failed, is_leaving
+from trellis.workloads.trouble import Trouble
+from trellis.workloads.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trellis.api.core.pod import Pod
+    from trellis.workloads.ledger import Listed
+    from trellis.workloads.podclique.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """A pod that is to be made. `node` is where it is pinned to; without one it is gated."""
+
+    index: int
+    name: str
+    node: str = ""
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`hold`: why what is missing cannot be made just now."""
+
+    create: tuple[Birth, ...] = ()
+    delete: tuple[Pod, ...] = ()
+    hold: Trouble | None = None
+
+
+def plan(state: State) -> Plan:
+    unknown = _unknown(state)
+    if not state.ledger_is_known:
+        return Plan(hold=unknown)
+    present = {pod.metadata.name for pod in state.pods}
+    missing = {index: name for index, name in state.listed.items() if name not in present}
+    if not missing and len(present) == len(state.listed):
+        return Plan(hold=unknown)
+    by_index = _by_index(state.pods)
+    surplus = tuple(_surplus(state, by_index))
+    hold = unknown or (_waiting(state) if missing else None)
+    if hold is not None:
+        return Plan(delete=surplus, hold=hold)
+    return Plan(create=tuple(_births(state, missing, by_index)), delete=surplus)
+
+
+def _unknown(state: State) -> Trouble | None:
+    """Why nobody can tell which pods there are to be, or from what."""
+    if state.replicas == 0:
+        return None
+    if state.conflict is not None:
+        message = f"PodGang {state.conflict} and is left alone: remove or rename it"
+        return Trouble(reason=objects.NAME_CONFLICT, message=message)
+    if state.member is None:
+        message = f"PodCliqueSet {state.owner.metadata.name} has no clique that is called so"
+        return Trouble(reason=cliques.NOT_IN_TEMPLATE, message=message)
+    if state.gang is None:
+        message = f"PodGang {state.member.place.gang} has not been made yet"
+        return Trouble(reason=pending.GANG_MISSING, message=message, motion=Motion.MOVING)
+    return None
+
+
+def _waiting(state: State) -> Trouble | None:
+    if state.gang is None or not verdict(state.gang).waits:
+        return None
+    message = f"there is no room yet for the whole of PodGang {state.gang.metadata.name}"
+    return Trouble(reason=pending.WAITING_FOR_PLACEMENT, message=message, motion=Motion.MOVING)
+
+
+def _births(
+    state: State, missing: Listed, by_index: Mapping[int, Sequence[Pod]]
+) -> Iterator[Birth]:
+    """The lowest indices first, and never more than are wanted."""
+    room = state.replicas - (len(state.listed) - len(missing))
+    pins = _pins(state)
+    patient = state.clique.metadata.annotations.get(AFTER_DEPARTURE) == "true"
+    for index, name in list(missing.items())[: max(room, 0)]:
+        before = by_index.get(index, ())
+        if patient and not all(has_failed(pod) for pod in before):
+            # Its end wakes us.
+            continue
+        yield Birth(index=index, name=name, node=pins.get(index, ""), attempt=next_attempt(before))
+
+
+def _pins(state: State) -> Mapping[int, str]:
+    return verdict(state.gang).pins(state.name, list(state.listed)) if state.gang else {}
+
+
+def _surplus(state: State, by_index: Mapping[int, Sequence[Pod]]) -> Iterator[Pod]:
+    """What is not listed. A failed one stays until its successor is there."""
+    wanted = set(state.listed.values())
+    for pod in state.pods:
+        if pod.metadata.name in wanted or is_leaving(pod):
+            continue
+        if not has_failed(pod) or _is_replaced(pod, state.listed, by_index):
+            yield pod
+
+
+def _is_replaced(pod: Pod, listed: Listed, by_index: Mapping[int, Sequence[Pod]]) -> bool:
+    """Whether the one after it is there, or there is to be none."""
+    index = pod_index(pod)
+    successor = listed.get(index) if index is not None else None
+    if index is None or successor is None:
+        return True
+    return any(other.metadata.name == successor for other in by_index[index])
+
+
+def _by_index(pods: Sequence[Pod]) -> Mapping[int, Sequence[Pod]]:
+    found: defaultdict[int, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        if (index := pod_index(pod)) is not None:
+            found[index].append(pod)
+    return found

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell: reads, lets others decide, has it done, and says how it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import READY, find
+from trellis.api.grove.podclique import PodClique
+from trellis.api.labels import CLIQUE_FINALIZER
+from trellis.api.reasons import objects
+from trellis.runtime.controller import Controller, Wakes, controller_of
+from trellis.runtime.outcome import DONE, Again
+from trellis.runtime.pace import Pace
+from trellis.workloads.caches import BY_GANG, BY_SET
+from trellis.workloads.outlines import Outlines
+from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.podclique.acting import Actor
+from trellis.workloads.podclique.census import census
+from trellis.workloads.podclique.desired import plan
+from trellis.workloads.podclique.state import observe
+from trellis.workloads.podclique.status import status
+from trellis.workloads.podclique.telling import is_awaited, of_changes
+from trellis.workloads.sharing import woken_by_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trellis.api.core.priorityclass import PriorityClass
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+    from trellis.api.meta import Key, Object
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.runtime.io import IO
+    from trellis.runtime.outcome import Outcome
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.means import Means
+    from trellis.workloads.podclique.acting import Done
+    from trellis.workloads.podclique.state import State
+
+PACE = Pace(burst=8, seconds=0.25)
+
+
+def controller(means: Means, caches: Caches) -> Controller[PodClique]:
+    """The controller that makes pods."""
+    wakes = _Wakes(caches)
+    by_owner = controller_of(PodClique.resource)
+    return Controller(
+        name="podclique",
+        cache=caches.cliques,
+        reconcile=Reconciler(means, caches).reconcile,
+        woken_by=(
+            Wakes(caches.pods, by_owner),
+            Wakes(caches.claims, by_owner),
+            Wakes(caches.gangs, wakes.by_gang, _gang_matters),
+            Wakes(caches.sets, wakes.by_set, _spec_matters),
+            Wakes(caches.groups, wakes.by_group, _spec_matters),
+            Wakes(caches.priority_classes, wakes.by_priority_class),
+            woken_by_templates(caches, wakes.by_set),
+        ),
+        pace=PACE,
+        workers=means.configuration.controllers.pod_clique.concurrent_syncs,
+    )
+
+
+class Reconciler:
+    def __init__(self, means: Means, caches: Caches) -> None:
+        self._clock = means.env.clock
+        self._caches = caches
+        self._outlines = Outlines()
+        self._actor = Actor(means, caches)
+        self._pacer = StatusPacer(caches.cliques, means.env.clock)
+
+    async def reconcile(self, key: Key, io: IO) -> Outcome:
+        clique = self._caches.cliques.get(key)
+        if clique is None:
+            return DONE
+        state = None if clique.metadata.deleting else observe(self._caches, self._outlines, clique)
+        if state is None:
+            return await self._let_go(io, clique)
+        done = await self._actor.act(io, state, plan(state))
+        return await self._tell(io, state, done)
+
+    async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
+        """What it has goes with it, by the collector of the cluster: nothing is made any more."""
+        uid = clique.metadata.uid
+        self._pacer.forget(uid)
+        self._actor.forget(uid)
+        if clique.metadata.deleting:
+            await io.remove_finalizer(self._caches.cliques, clique, CLIQUE_FINALIZER)
+        return DONE
+
+    async def _tell(self, io: IO, state: State, done: Done) -> Outcome:
+        now, counted = self._clock.now(), census(state)
+        after = status(state, counted, done.trouble, now)
+        left = await self._pacer.write(
+            io,
+            state.clique,
+            after,
+            of_changes(state, after, done.failed),
+            at_once=is_awaited(state, counted, after, now),
+        )
+        if done.error is not None:
+            raise done.error
+        waits = [seconds for seconds in (left, done.again) if seconds is not None]
+        return Again(min(waits)) if waits else DONE
+
+
+class _Wakes:
+    """Whom a change of something else concerns."""
+
+    def __init__(self, caches: Caches) -> None:
+        self._cliques = caches.cliques
+
+    def by_gang(self, found: PodGang) -> Iterator[Key]:
+        return _keys(self._cliques.find(BY_GANG, str(found.metadata.key)))
+
+    def by_set(self, found: PodCliqueSet) -> Iterator[Key]:
+        return _keys(self._cliques.find(BY_SET, str(found.metadata.key)))
+
+    def by_group(self, found: PodCliqueScalingGroup) -> Iterator[Key]:
+        return _keys(self._cliques.owned(found.metadata.uid))
+
+    def by_priority_class(self, _: PriorityClass) -> Iterator[Key]:
+        """Those that say they lack one. One that is about to say so looks again when it has."""
+        return _keys(one for one in self._cliques if _lacks_priority_class(one))
+
+
+def _keys(found: Iterable[Object]) -> Iterator[Key]:
+    return (one.metadata.key for one in found)
+
+
+def _lacks_priority_class(clique: PodClique) -> bool:
+    ready = find(clique.status.conditions, READY)
+    return ready is not None and ready.reason == objects.PRIORITY_CLASS_MISSING.token
+
+
+def _spec_matters(old: Object, new: Object) -> bool:
+    before, now = old.metadata, new.metadata
+    return (before.generation, before.deleting) != (now.generation, now.deleting)
+
+
+def _gang_matters(old: PodGang, new: PodGang) -> bool:
+    """Its status is told to others."""
+    before, now = old.metadata, new.metadata
+    return (
+        _spec_matters(old, new)
+        or before.annotations != now.annotations
+        or before.labels != now.labels
+        or before.owner_references != now.owner_references
+    )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that one run over a PodClique looks at, read once from the caches. It decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.api.labels import (
+    POD_GANG,
+    SCALING_GROUP_REPLICA_INDEX,
+    SET_REPLICA_INDEX,
+    SHORT_SET_NAME,
+)
+from trellis.api.meta import Key
+from trellis.runtime.converged import NameConflict
+from trellis.workloads.ledger import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from trellis.api.core.pod import Pod
+    from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.ledger import Listed
+    from trellis.workloads.outline import Member, Outline
+    from trellis.workloads.outlines import Outlines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """`gang` is the one whose ledger is obeyed: None until our own operator has written it.
+
+    `conflict` is who has the gang's name in its stead. `listed` is what the ledger says of this
+    PodClique. `member` is None where the set's template has no clique of its name.
+    """
+
+    clique: PodClique
+    pods: tuple[Pod, ...]
+    owner: PodCliqueSet
+    outline: Outline
+    member: Member | None
+    gang: PodGang | None = None
+    conflict: NameConflict | None = None
+    listed: Listed = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.clique.metadata.name
+
+    @property
+    def replicas(self) -> int:
+        return self.clique.spec.replicas
+
+    @property
+    def needed(self) -> int:
+        """How many pods it takes for it to be well: never more than are wanted at all."""
+        least = self.clique.spec.min_available
+        return self.replicas if least is None else min(least, self.replicas)
+
+    @property
+    def standalone(self) -> bool:
+        controller = self.clique.metadata.controller
+        return controller is None or controller.kind != PodCliqueScalingGroup.resource.kind
+
+    @property
+    def ledger_is_known(self) -> bool:
+        """Whether it is known which pods there are to be. None are, where none are wanted."""
+        return self.gang is not None or self.replicas == 0
+
+    @property
+    def held(self) -> tuple[Pod, ...]:
+        """The pods that hold an index: the listed ones, or all while there is no ledger."""
+        if not self.ledger_is_known:
+            return self.pods
+        named = set(self.listed.values())
+        return tuple(pod for pod in self.pods if pod.metadata.name in named)
+
+
+def observe(caches: Caches, outlines: Outlines, clique: PodClique) -> State | None:
+    """None: its set is going or gone, and all of it goes with it."""
+    owner = caches.set_of(clique)
+    if owner is None or owner.metadata.deleting:
+        return None
+    outline = outlines.of(owner)
+    pods = _controlled(caches, clique)
+    gang, conflict = _gang(caches, clique, owner)
+    return State(
+        clique=clique,
+        pods=pods,
+        owner=owner,
+        outline=outline,
+        member=member_of(outline, clique),
+        gang=gang,
+        conflict=conflict,
+        listed=listed(gang, clique.metadata.name, pods) if gang and clique.spec.replicas else {},
+    )
+
+
+def member_of(outline: Outline, clique: PodClique) -> Member | None:
+    """The place of that PodClique in its set: by its exact name, worked out forwards."""
+    labels, controller = clique.metadata.labels, clique.metadata.controller
+    replica = _index(labels, SET_REPLICA_INDEX)
+    if replica is None or controller is None:
+        return None
+    if controller.kind != PodCliqueScalingGroup.resource.kind:
+        return _named(clique, outline.alone(replica))
+    index = _index(labels, SCALING_GROUP_REPLICA_INDEX)
+    if index is None:
+        return None
+    for group in outline.groups.values():
+        if outline.group_name(replica, group) == controller.name:
+            return _named(clique, outline.grouped(replica, group, index))
+    return None
+
+
+def _named(clique: PodClique, members: Iterable[Member]) -> Member | None:
+    return next((one for one in members if one.name == clique.metadata.name), None)
+
+
+def _index(labels: Mapping[str, str], label: str) -> int | None:
+    value = labels.get(label, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
+
+
+def _controlled(caches: Caches, clique: PodClique) -> tuple[Pod, ...]:
+    """Its pods. Those that only name it as one of several owners are somebody else's."""
+    uid = clique.metadata.uid
+    return tuple(pod for pod in caches.pods.owned(uid) if _is_by(pod, uid))
+
+
+def _is_by(pod: Pod, uid: str) -> bool:
+    # A plain loop: this is asked of every pod in every run.
+    for reference in pod.metadata.owner_references:
+        if reference.controller:
+            return reference.uid == uid
+    return False
+
+
+def _gang(
+    caches: Caches, clique: PodClique, owner: PodCliqueSet
+) -> tuple[PodGang | None, NameConflict | None]:
+    """The gang to obey, or who has its name in its stead."""
+    metadata = clique.metadata
+    found = caches.gangs.get(Key(metadata.namespace, metadata.labels.get(POD_GANG, "")))
+    if found is None:
+        return None, None
+    by = found.metadata.controller
+    if by is not None and by.uid == owner.metadata.uid:
+        return (found if _is_written_here(found) else None), None
+    if by is not None and (by.kind, by.name) == (owner.resource.kind, owner.metadata.name):
+        # What the former set of its name had: the cluster's collector removes it.
+        return None, None
+    return None, NameConflict.held_by(found.metadata)
+
+
+def _is_written_here(gang: PodGang) -> bool:
+    """Whether its list is a ledger. Another operator lists pods when it has made them, one by one:
+    what is not on its list yet would be taken for surplus. It has none of our own labels."""
+    return SHORT_SET_NAME in gang.metadata.labels and not gang.metadata.deleting

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people and other controllers read of a PodClique: counts, conditions, errors. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from trellis.api.conditions import (
+    READY,
+    RECONCILING,
+    STALLED,
+    Motion,
+    Pass,
+    Verdict,
+    merged,
+    summary,
+)
+from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
+from trellis.api.labels import POD_CLIQUE, POD_TEMPLATE_HASH, managed, selector
+from trellis.api.reasons import cliques, objects, pending
+from trellis.workloads.podclique import breach
+from trellis.workloads.trouble import last_errors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trellis.api.grove.podclique import PodCliqueStatus
+    from trellis.workloads.podclique.census import Census
+    from trellis.workloads.podclique.state import State
+    from trellis.workloads.trouble import Trouble
+
+OWNED = (SCHEDULED, MIN_AVAILABLE_BREACHED, READY, RECONCILING, STALLED)
+
+
+def status(
+    state: State, counted: Census, trouble: Trouble | None, now: datetime
+) -> PodCliqueStatus:
+    """`trouble` is what kept this run from making what is to be there."""
+    present = state.clique.status
+    seen = Pass(state.clique.metadata.generation, now)
+    findings = (
+        breach.scheduled(state, counted),
+        breach.breached(state, counted, now),
+        *summary(_verdict(state, counted, trouble)),
+    )
+    failed = () if trouble is None or _is_wait(trouble) else (trouble,)
+    template_hash, generation_hash = _reached(state, counted)
+    return structs.replace(
+        present,
+        observed_generation=seen.generation,
+        last_errors=last_errors(present.last_errors, failed, now),
+        replicas=counted.replicas,
+        ready_replicas=counted.ready,
+        updated_replicas=counted.updated,
+        schedule_gated_replicas=counted.gated,
+        scheduled_replicas=counted.scheduled,
+        hpa_pod_selector=_selector(state),
+        conditions=merged(present.conditions, findings, OWNED, seen),
+        current_pod_template_hash=template_hash,
+        current_pod_clique_set_generation_hash=generation_hash,
+        first_available_time=breach.first_available(state, counted, now),
+    )
+
+
+def _verdict(state: State, counted: Census, trouble: Trouble | None) -> Verdict:
+    if trouble is not None:
+        ready = counted.ready >= state.replicas > 0
+        return Verdict(
+            ready=ready, motion=trouble.motion, reason=trouble.reason, message=trouble.message
+        )
+    if state.replicas == 0:
+        return _scaled_to_zero(state)
+    if counted.ready >= state.replicas and counted.replicas == state.replicas:
+        message = f"all {state.replicas} pods are ready"
+        reason = objects.ALL_REPLICAS_AVAILABLE
+        return Verdict(ready=True, motion=Motion.SETTLED, reason=reason, message=message)
+    return _on_the_way(state, counted)
+
+
+def _scaled_to_zero(state: State) -> Verdict:
+    left = len(state.pods)
+    return Verdict(
+        ready=True,
+        motion=Motion.MOVING if left else Motion.SETTLED,
+        reason=objects.SCALED_TO_ZERO,
+        message=f"no pods are wanted, {left} are still going" if left else "no pods are wanted",
+    )
+
+
+def _on_the_way(state: State, counted: Census) -> Verdict:
+    of_all = f"{counted.ready} of {state.replicas} pods are ready"
+    if counted.replicas < state.replicas:
+        reason = objects.CREATING_CHILDREN
+        message = f"{of_all}, {counted.replicas} are there"
+    elif counted.gated:
+        reason = pending.WAITING_FOR_GANG
+        message = f"{of_all}, {counted.gated} wait for PodGang {_gang_name(state)}"
+    elif counted.scheduled < state.needed:
+        reason = cliques.INSUFFICIENT_SCHEDULED_PODS
+        message = f"{of_all}, {counted.scheduled} have a node"
+    else:
+        below = counted.ready < state.needed
+        reason = pending.BELOW_MIN_AVAILABLE if below else objects.REPLICAS_UNAVAILABLE
+        message = f"{of_all}, {state.needed} are needed"
+    # What has done its work is not ready any more, and nothing more is to come of it.
+    done = counted.ready + counted.succeeded >= state.replicas
+    motion = Motion.SETTLED if done else Motion.MOVING
+    return Verdict(ready=False, motion=motion, reason=reason, message=message)
+
+
+def _reached(state: State, counted: Census) -> tuple[str, str]:
+    """The hashes of the pod template and of the whole set that all pods have reached."""
+    present = state.clique.status
+    own = state.clique.metadata.labels.get(POD_TEMPLATE_HASH, "")
+    if counted.updated < counted.replicas or not own or state.member is None:
+        return present.current_pod_template_hash, present.current_pod_clique_set_generation_hash
+    if own != state.outline.template_hashes[state.member.template.name]:
+        # The set has moved on, and this PodClique is yet to be told.
+        return own, present.current_pod_clique_set_generation_hash
+    return own, state.outline.generation_hash
+
+
+def _selector(state: State) -> str:
+    """For autoscalers, which a clique of a scaling group has none of."""
+    if not state.standalone:
+        return ""
+    return selector({**managed(state.outline.name), POD_CLIQUE: state.name})
+
+
+def _gang_name(state: State) -> str:
+    return state.gang.metadata.name if state.gang is not None else ""
+
+
+def _is_wait(trouble: Trouble) -> bool:
+    """Whether nothing has gone wrong: it is just not time yet."""
+    return trouble.motion is Motion.MOVING and trouble.error is None

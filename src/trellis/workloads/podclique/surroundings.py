@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is looked at besides when pods are about to be made: neighbours, parents. Reads caches only.
+
+Neighbours are read and do not wake: what a pod is told about them is what is true when it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trellis.api.meta import Key
+from trellis.workloads.outline import Parent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trellis.api.grove.template import ScalingGroupTemplate
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Member
+    from trellis.workloads.podclique.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """`pods_before`: pods of the cliques before this one in its replica of the scaling group."""
+
+    pods_before: int = 0
+    parents: tuple[Parent, ...] = ()
+
+
+def surroundings(caches: Caches, state: State, member: Member) -> Surroundings:
+    look = _Look(caches, state)
+    return Surroundings(
+        pods_before=look.pods_before(member),
+        parents=tuple(look.parents(member)) if state.outline.waits else (),
+    )
+
+
+class _Look:
+    """The caches, as seen from one PodClique."""
+
+    def __init__(self, caches: Caches, state: State) -> None:
+        self._caches = caches
+        self._outline = state.outline
+        self._namespace = state.clique.metadata.namespace
+        self._owner = state.owner.metadata.uid
+
+    def pods_before(self, member: Member) -> int:
+        place = member.place
+        if member.group is None or place.group is None:
+            return 0
+        replica, index = place.set_replica, place.group.replica
+        found = 0
+        for sibling in self._outline.grouped(replica, member.group, index):
+            if sibling.name == member.name:
+                break
+            found += self._replicas(sibling.name, sibling.template.spec.replicas)
+        return found
+
+    def parents(self, member: Member) -> Iterator[Parent]:
+        """Without those that are scaled away, and never for more pods than a parent is to have."""
+        away = set(self._away(member.place.set_replica))
+        for parent in self._outline.parents(member):
+            needed = min(parent.needed, self._replicas(parent.name, parent.needed))
+            if parent.name not in away and needed > 0:
+                yield Parent(parent.name, needed)
+
+    def _away(self, replica: int) -> Iterator[str]:
+        """The PodCliques of base gangs in replicas that their scaling group does not have now."""
+        for group in self._outline.groups.values():
+            for index in range(self._group_replicas(replica, group), group.min_available):
+                yield from (one.name for one in self._outline.grouped(replica, group, index))
+
+    def _replicas(self, clique: str, otherwise: int) -> int:
+        found = self._caches.cliques.get(Key(self._namespace, clique))
+        return otherwise if found is None else found.spec.replicas
+
+    def _group_replicas(self, replica: int, group: ScalingGroupTemplate) -> int:
+        key = Key(self._namespace, self._outline.group_name(replica, group))
+        found = self._caches.groups.get(key)
+        controller = found.metadata.controller if found is not None else None
+        if found is None or controller is None or controller.uid != self._owner:
+            return group.replicas
+        live: int = found.spec.replicas
+        return live

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told in events, and what of a status others wait for. Pure.
+
+Never one event a pod: what one run did is one event with a count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import Status, find
+from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.api.reasons import cliques, events
+from trellis.runtime.notes import Note
+from trellis.workloads.podclique import breach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from trellis.api.conditions import Condition
+    from trellis.api.grove.podclique import PodCliqueStatus
+    from trellis.api.reasons import Reason
+    from trellis.runtime.converged import Converged
+    from trellis.workloads.podclique.census import Census
+    from trellis.workloads.podclique.state import State
+
+_SHOWN = 3
+
+
+def of_writes(written: Converged) -> Iterator[Note]:
+    """What was done."""
+    if written.created:
+        yield Note(events.POD_CREATED.token, f"made {_named(written.created)}")
+    if written.deleted:
+        yield Note(events.POD_DELETED.token, f"deleted {_named(written.deleted)}")
+
+
+def of_changes(state: State, after: PodCliqueStatus, failed: Reason | None) -> Iterator[Note]:
+    """What has become different from what is stored, whoever asks and how often.
+
+    `failed` is the word for what went wrong, where there is one beside the error's own code.
+    """
+    before = state.clique.status
+    if before.scheduled_replicas and not after.scheduled_replicas and state.replicas:
+        message = f"not one of {state.replicas} pods has a node any more"
+        yield Note(cliques.ALL_SCHEDULED_REPLICAS_LOST.token, message, "Warning")
+    found = _breach(after)
+    if found is not None and before.first_available_time and _turned(before, after):
+        broken = found.status == Status.TRUE.value
+        yield Note(found.reason, found.message, "Warning" if broken else "Normal")
+    known = {(error.code, error.description) for error in before.last_errors}
+    for error in after.last_errors:
+        if (error.code, error.description) not in known:
+            yield Note(failed.token if failed else error.code, error.description, "Warning")
+
+
+def is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
+    """Whether somebody acts on it: waiters on the minimum, the gang controller on a breach."""
+    before = state.clique.status
+    crossed = (before.ready_replicas >= state.needed) != (counted.ready >= state.needed)
+    if crossed and state.outline.waits:
+        return True
+    return _turned(before, after) and breach.was_up(state, counted, now)
+
+
+def _turned(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:
+    """Whether a breach began or ended. That the first word on it is said is neither."""
+    then, now = _breach(before), _breach(after)
+    return then is not None and now is not None and then.status != now.status
+
+
+def _breach(found: PodCliqueStatus) -> Condition | None:
+    return find(found.conditions, MIN_AVAILABLE_BREACHED)
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{len(names)} {'pod' if len(names) == 1 else 'pods'}: {shown}{more}"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gangs of a set as its status tells of them: the unwell first, no more than fit. Pure.
+
+Why a gang is unwell is in its own conditions; of those, the ones are repeated here that say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import READY, is_true
+from trellis.api.grove.podcliqueset import GANG_STATUSES_LIMIT, GangStatus
+from trellis.api.scheduler.podgang import (
+    DISRUPTION_TARGET,
+    PENDING,
+    RUNNING,
+    STARTING,
+    UNHEALTHY,
+    PodGang,
+)
+from trellis.workloads.podcliqueset.owning import is_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from trellis.api.conditions import Condition
+
+_PHASES = (RUNNING, STARTING, PENDING)
+_ALARMS = (UNHEALTHY, DISRUPTION_TARGET)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gangs:
+    """`told` are those in the status; `phases` counts all of them."""
+
+    told: tuple[GangStatus, ...] = ()
+    phases: Mapping[str, int] = field(default_factory=dict)
+    unhealthy: int = 0
+
+    def __str__(self) -> str:
+        counted = [f"{count} {phase}" for phase, count in self.phases.items()]
+        if self.unhealthy:
+            counted.append(f"{self.unhealthy} unhealthy")
+        return f"gangs: {', '.join(counted)}" if counted else "no gangs yet"
+
+
+def gangs(found: Iterable[PodGang], uid: str) -> Gangs:
+    """Those that the set with that uid has."""
+    ranked: list[tuple[bool, str, PodGang]] = []
+    counted: Counter[str] = Counter()
+    unhealthy = 0
+    for gang in found:
+        if is_of(gang, uid):
+            broken = is_true(gang.status.conditions, UNHEALTHY)
+            phase = gang.status.phase
+            counted[phase] += 1
+            unhealthy += broken
+            ranked.append((phase == RUNNING and not broken, gang.metadata.name, gang))
+    ranked.sort(key=itemgetter(0, 1))
+    order = (*_PHASES, *sorted(phase for phase in counted if phase not in _PHASES))
+    return Gangs(
+        told=tuple(_told(gang) for _, _, gang in ranked[:GANG_STATUSES_LIMIT]),
+        phases={phase: counted[phase] for phase in order if counted[phase]},
+        unhealthy=unhealthy,
+    )
+
+
+def _told(gang: PodGang) -> GangStatus:
+    status = gang.status
+    return GangStatus(
+        name=gang.metadata.name,
+        phase=status.phase,
+        conditions=tuple(_telling(status.conditions)),
+    )
+
+
+def _telling(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    for condition in conditions:
+        if condition.type == READY or condition.type in _ALARMS:
+            alarm = condition.type in _ALARMS
+            if is_true((condition,), condition.type) == alarm:
+                yield condition

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`controllers` declares the two controllers of PodCliqueSets: what wakes which of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.labels import PART_OF
+from trellis.api.meta import Key, Object
+from trellis.runtime.controller import Controller, Wakes, controller_of
+from trellis.runtime.pace import Pace
+from trellis.workloads.outlines import Outlines
+from trellis.workloads.podcliqueset.board import Board
+from trellis.workloads.podcliqueset.priorities import woken_by_priority_classes
+from trellis.workloads.podcliqueset.replica import ReplicaReconciler
+from trellis.workloads.podcliqueset.shards import (
+    is_written_anew,
+    shard_of_child,
+    shards_of_set,
+)
+from trellis.workloads.podcliqueset.whole import SetReconciler
+from trellis.workloads.sharing import woken_by_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.means import Means
+
+PACE = Pace(burst=8, seconds=0.25)
+
+
+def controllers(
+    means: Means, caches: Caches
+) -> tuple[Controller[PodCliqueSet], Controller[PodCliqueSet]]:
+    """That of sets as a whole, and that of their replicas, which tells the first of troubles."""
+    outlines, board = Outlines(), Board()
+    whole = SetReconciler(caches, outlines, board, means.env.clock)
+    replica = ReplicaReconciler(caches, outlines, board)
+    workers = means.configuration.controllers.pod_clique_set.concurrent_syncs
+
+    caches.sets.subscribe(whole.follow)
+    return (
+        Controller(
+            name="podcliqueset",
+            cache=caches.sets,
+            reconcile=whole.reconcile,
+            woken_by=_wakes_of_sets(caches),
+            bells=(board.bell,),
+            reads=(caches.pods,),
+            pace=PACE,
+            workers=workers,
+        ),
+        Controller(
+            name="podcliqueset-replica",
+            cache=caches.sets,
+            reconcile=replica.reconcile,
+            woken_by=_wakes_of_replicas(caches),
+            identity=replica.identity,
+            pace=PACE,
+            workers=workers,
+        ),
+    )
+
+
+def _wakes_of_sets(caches: Caches) -> tuple[Wakes[Any], ...]:
+    owner = controller_of(PodCliqueSet.resource)
+    return (
+        Wakes(caches.cliques, _by_label),
+        Wakes(caches.groups, _by_label),
+        Wakes(caches.gangs, _by_label),
+        Wakes(caches.roles, owner),
+        Wakes(caches.bindings, owner),
+        Wakes(caches.claims, owner),
+        woken_by_templates(caches, lambda found: (found.metadata.key,)),
+        woken_by_priority_classes(caches),
+    )
+
+
+def _wakes_of_replicas(caches: Caches) -> tuple[Wakes[Any], ...]:
+    return (
+        Wakes(caches.sets, shards_of_set, is_written_anew),
+        Wakes(caches.cliques, shard_of_child, is_written_anew),
+        Wakes(caches.groups, shard_of_child, is_written_anew),
+        Wakes(caches.services, shard_of_child),
+        Wakes(caches.autoscalers, shard_of_child),
+    )
+
+
+def _by_label(found: Object) -> Iterator[Key]:
+    if name := found.metadata.labels.get(PART_OF):
+        yield Key(found.metadata.namespace, name)

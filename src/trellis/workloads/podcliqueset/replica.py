@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell for one replica of a set: its Service, PodCliques, scaling groups and autoscalers.
+
+A replica that is no longer asked for wants nothing, so that all of it goes. It tells of troubles on
+the board; what the set's status says of them is not its business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from trellis.api.meta import Object
+from trellis.kube.errors import KubeError
+from trellis.runtime.converge import Children
+from trellis.runtime.outcome import DONE
+from trellis.workloads.podcliqueset import kinds
+from trellis.workloads.podcliqueset.ending import ending
+from trellis.workloads.podcliqueset.predecessor import waiting_for_the_collector
+from trellis.workloads.podcliqueset.shards import BY_REPLICA, Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.meta import Key
+    from trellis.runtime.io import IO
+    from trellis.runtime.outcome import Outcome
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Outline
+    from trellis.workloads.outlines import Outlines
+    from trellis.workloads.podcliqueset.board import Board
+    from trellis.workloads.podcliqueset.kinds import Kind
+    from trellis.workloads.trouble import Written
+
+T = TypeVar("T", bound=Object)
+
+
+class ReplicaReconciler:
+    def __init__(self, caches: Caches, outlines: Outlines, board: Board) -> None:
+        self._caches = caches
+        self._outlines = outlines
+        self._board = board
+        # Pods ask for each other's names from their first breath to their last: the Service comes
+        # before them and goes after them.
+        self._stages: tuple[tuple[Kind[Any], ...], ...] = (
+            (kinds.services(caches),),
+            (kinds.cliques(caches), kinds.groups(caches), kinds.scalers(caches)),
+        )
+        for kind in (kind for stage in self._stages for kind in stage):
+            kind.cache.add_index(BY_REPLICA)
+
+    def identity(self, key: Key) -> str | None:
+        shard = Shard.of(key)
+        found = self._caches.sets.get(shard.set)
+        return None if found is None else shard.writer(found.metadata.uid)
+
+    async def reconcile(self, key: Key, io: IO) -> Outcome:
+        shard = Shard.of(key)
+        found = self._caches.sets.get(shard.set)
+        if found is None or found.metadata.deleting:
+            # The cluster's collector takes what it had.
+            return DONE
+        task = _Task(io, found, self._outlines.of(found), shard)
+        outcomes: list[tuple[Kind[Any], Written]] = []
+        for stage in self._stages[:: -1 if task.ends else 1]:
+            written = await _all(task.converge(kind) for kind in stage)
+            outcomes += zip(stage, written, strict=True)
+        return self._tell(task, outcomes)
+
+    def _tell(self, task: _Task, outcomes: list[tuple[Kind[Any], Written]]) -> Outcome:
+        for kind, written in outcomes:
+            for note in kind.notes(written):
+                task.io.record(self._caches.sets, task.set, note)
+        told = (kind.trouble(written) for kind, written in outcomes)
+        self._board.report(task.set, task.shard.index, tuple(one for one in told if one))
+        return ending(written for _, written in outcomes)
+
+
+class _Task:
+    """One run for one shard."""
+
+    def __init__(self, io: IO, found: PodCliqueSet, outline: Outline, shard: Shard) -> None:
+        self.io = io
+        self.set = found
+        self.shard = shard
+        self._outline = outline
+        self._writer = shard.writer(found.metadata.uid)
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing is wanted of it."""
+        return self.shard.index is None or self.shard.index >= self._outline.replicas
+
+    async def converge(self, kind: Kind[T]) -> Written:
+        """What fails for one kind is not to keep another from being made."""
+        have, want = self._scope(kind)
+        children = Children(cache=kind.cache, compare=kind.compare, part=self._writer)
+        try:
+            written = await self.io.converge(self.set, children, have, want)
+            return waiting_for_the_collector(written, self.set)
+        except KubeError as error:
+            return error
+
+    def _scope(self, kind: Kind[T]) -> tuple[list[T], list[T]]:
+        """What there is for this shard, and what there is to be."""
+        filed = kind.cache.find(BY_REPLICA, self._writer)
+        index = self.shard.index
+        if index is None:
+            return self._strays(kind, filed), []
+        want = list(kind.wants(self._outline, index, kind.cache.get))
+        have = {found.metadata.key: found for found in filed}
+        for one in want:
+            # Found by its name: what lost its label, and what others made under it.
+            if (found := kind.cache.get(one.metadata.key)) is not None:
+                have.setdefault(found.metadata.key, found)
+        return list(have.values()), [] if self.ends else want
+
+    def _strays(self, kind: Kind[T], filed: tuple[T, ...]) -> list[T]:
+        """What bears no index and is of no replica that is asked for: those know it by its name."""
+        if not filed:
+            return []
+        replicas = range(self._outline.replicas)
+        known = {
+            one.metadata.key
+            for replica in replicas
+            for one in kind.wants(self._outline, replica, kind.cache.get)
+        }
+        return [found for found in filed if found.metadata.key not in known]
+
+
+async def _all(acts: Iterable[Coroutine[Any, Any, Written]]) -> list[Written]:
+    """Waits for all of them, however one of them ends: no write outlives the run it belongs to."""
+    results = await asyncio.gather(*acts, return_exceptions=True)
+    written: list[Written] = []
+    for result in results:
+        # Troubles with the API come back as values: what is raised ends the run.
+        if isinstance(result, BaseException) and not isinstance(result, KubeError):
+            raise result
+        written.append(result)
+    return written

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people read of a set: counts, gangs, conditions, errors and events. Pure.
+
+The generation counts as observed only when all that is made for the set bears its template: who
+reads that first, and then the PodCliques, must not find older ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from trellis.api.conditions import STALLED, SUMMARY, Motion, Pass, Verdict, find, merged, summary
+from trellis.api.labels import managed, selector
+from trellis.api.reasons import objects
+from trellis.runtime.notes import Note
+from trellis.workloads.trouble import Trouble, last_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trellis.api.grove.podcliqueset import PodCliqueSet, PodCliqueSetStatus
+    from trellis.api.reasons import Reason
+    from trellis.workloads.outline import Outline
+    from trellis.workloads.podcliqueset.gangs import Gangs
+    from trellis.workloads.podcliqueset.survey import Survey
+
+_MOST_ERRORS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """All that the status is told from. `remains`: PodCliques of the set that are still there."""
+
+    set: PodCliqueSet
+    outline: Outline
+    seen: Survey
+    gangs: Gangs
+    troubles: tuple[Trouble, ...] = ()
+    missing_classes: tuple[str, ...] = ()
+    remains: int = 0
+
+    @property
+    def available(self) -> bool:
+        return self.seen.available == self.outline.replicas
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that is to be made is there, with the current template."""
+        return not self.seen.behind
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The next status, and the events that are told with it."""
+
+    status: PodCliqueSetStatus
+    notes: tuple[Note, ...]
+
+
+def told(state: State, seen: Pass) -> Told:
+    present = state.set.status
+    troubles = (*state.troubles, *_without_priority(state))
+    verdict = _verdict(state, troubles)
+    status = structs.replace(
+        present,
+        observed_generation=seen.generation if state.complete else present.observed_generation,
+        conditions=merged(present.conditions, summary(verdict), SUMMARY, seen),
+        last_errors=last_errors(present.last_errors, troubles[:_MOST_ERRORS], seen.now),
+        replicas=state.outline.replicas,
+        available_replicas=state.seen.available,
+        updated_replicas=state.seen.updated,
+        hpa_pod_selector=selector(managed(state.outline.name)),
+        pod_gang_statuses=state.gangs.told,
+        current_generation_hash=state.outline.generation_hash,
+    )
+    return Told(status, tuple(_notes(state, verdict)))
+
+
+def _without_priority(state: State) -> Iterator[Trouble]:
+    """What runs needs its class no more; what is yet to be made does."""
+    if state.missing_classes and not state.available:
+        message = f"there is no PriorityClass {', '.join(state.missing_classes)}"
+        yield Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=message)
+
+
+def _verdict(state: State, troubles: tuple[Trouble, ...]) -> Verdict:
+    well = state.available and state.complete
+    if troubles:
+        worst = min(troubles, key=lambda one: one.motion is not Motion.STUCK)
+        more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
+        return Verdict(
+            # What is only tried again does not make unwell what is well.
+            ready=well and worst.motion is Motion.MOVING,
+            motion=worst.motion,
+            reason=worst.reason,
+            message=f"{worst.message}{more}",
+        )
+    if not state.complete:
+        seen = state.seen
+        made = f"{seen.wanted - seen.behind} of {seen.wanted} PodCliques and scaling groups"
+        message = f"{made} are as the template says; waiting for {seen.first_behind}"
+        return _under_way(objects.CREATING_CHILDREN, message)
+    if not state.available:
+        message = f"{_counted(state)}; waiting for {state.seen.waits_for}"
+        return _under_way(objects.REPLICAS_UNAVAILABLE, message)
+    return _well(state)
+
+
+def _well(state: State) -> Verdict:
+    if state.seen.pods_wanted:
+        reason, message = objects.ALL_REPLICAS_AVAILABLE, _counted(state)
+    else:
+        reason, message = objects.SCALED_TO_ZERO, "no pods are wanted"
+        if not state.outline.replicas and state.remains:
+            going = f"no replicas are wanted; {state.remains} PodCliques are going"
+            return Verdict(ready=True, motion=Motion.MOVING, reason=reason, message=going)
+    return Verdict(ready=True, motion=Motion.SETTLED, reason=reason, message=message)
+
+
+def _under_way(reason: Reason, message: str) -> Verdict:
+    return Verdict(ready=False, motion=Motion.MOVING, reason=reason, message=message)
+
+
+def _counted(state: State) -> str:
+    available = f"{state.seen.available} of {state.outline.replicas} replicas are available"
+    return f"{available}; {state.gangs}"
+
+
+def _notes(state: State, verdict: Verdict) -> Iterator[Note]:
+    """An event when nothing goes on any more, for another reason than before."""
+    if verdict.motion is not Motion.STUCK:
+        return
+    stalled = find(state.set.status.conditions, STALLED)
+    if stalled is None or stalled.reason != verdict.reason.token:
+        yield Note(verdict.reason.token, verdict.message, "Warning")

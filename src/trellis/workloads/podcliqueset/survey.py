@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the replicas of a set are: a count over what there is, made of dictionary lookups. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trellis.api.annotation import APPLIED
+from trellis.api.labels import POD_TEMPLATE_HASH
+from trellis.workloads.members import current_hashes
+from trellis.workloads.podcliqueset.owning import is_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+    from trellis.api.meta import Key, Object
+    from trellis.workloads.podcliqueset.layout import GroupSlot, Layout, ReplicaSlots, Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """Where the survey looks."""
+
+    clique: Callable[[Key], PodClique | None]
+    group: Callable[[Key], PodCliqueScalingGroup | None]
+
+
+@dataclass(slots=True)
+class Survey:
+    """`wanted` are PodCliques and scaling groups; `behind` of them are missing or still bear an
+    older template. `waits_for` says what the first unavailable replica lacks."""
+
+    available: int = 0
+    updated: int = 0
+    wanted: int = 0
+    behind: int = 0
+    first_behind: str = ""
+    waits_for: str = ""
+    pods_wanted: bool = False
+    """Whether anything is asked for at all: what is scaled to zero everywhere is well."""
+    group_replicas: dict[str, int] = field(default_factory=dict)
+    """How many replicas each scaling group has now, by its full name."""
+
+
+def survey(layout: Layout, sight: Sight) -> Survey:
+    look = _Look(layout, sight)
+    for replica in layout.replicas:
+        look.at(replica)
+    return look.seen
+
+
+class _Look:
+    """One pass over a set. `_available` and `_updated` are of the replica being looked at."""
+
+    def __init__(self, layout: Layout, sight: Sight) -> None:
+        self.seen = Survey()
+        self._layout = layout
+        self._sight = sight
+        self._uid = layout.outline.set.metadata.uid
+        self._hash = layout.outline.generation_hash
+        self._available = self._updated = True
+
+    def at(self, replica: ReplicaSlots) -> None:
+        self._available = self._updated = True
+        for clique in replica.cliques:
+            self._clique(clique)
+        for group in replica.groups:
+            self._group(group)
+        self.seen.available += self._available
+        self.seen.updated += self._available and self._updated
+
+    def _clique(self, slot: Slot) -> None:
+        found = self._sight.clique(slot.key)
+        if found is None or not is_of(found, self._uid):
+            self._lacks(slot.key, f"PodClique {slot.key.name}")
+            return
+        current = self._carries(found, slot.mark)
+        needed = min(slot.least, found.spec.replicas)
+        if not needed:
+            self._updated &= current
+            return
+        status = found.status
+        self.seen.pods_wanted = True
+        if status.ready_replicas < needed:
+            what = f"PodClique {slot.key.name} ({status.ready_replicas} of {needed} pods ready)"
+            self._waits(what)
+        self._updated &= current and status.updated_replicas >= needed and _is_current(found)
+
+    def _group(self, slot: GroupSlot) -> None:
+        found = self._sight.group(slot.key)
+        if found is None or not is_of(found, self._uid):
+            self._lacks(slot.key, f"PodCliqueScalingGroup {slot.key.name}")
+            return
+        current = self._carries(found, slot.mark)
+        replicas = found.spec.replicas
+        self.seen.group_replicas[slot.key.name] = replicas
+        self._members(slot, found)
+        needed = min(slot.least, replicas)
+        if not needed:
+            self._updated &= current
+            return
+        status = found.status
+        self.seen.pods_wanted = True
+        if status.available_replicas < needed:
+            ready = f"{status.available_replicas} of {needed} replicas available"
+            self._waits(f"PodCliqueScalingGroup {slot.key.name} ({ready})")
+        self._updated &= (
+            current
+            and status.updated_replicas >= needed
+            and status.current_pod_clique_set_generation_hash == self._hash
+        )
+
+    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup) -> None:
+        """Whether those that the group makes are there. How they are, it says itself."""
+        clique, uid = self._sight.clique, group.metadata.uid
+        for members in self._layout.members(slot, group.spec.replicas):
+            for member in members:
+                found = clique(member.key)
+                if found is None or not is_of(found, uid):
+                    self._behind(member.key)
+                else:
+                    self._carries(found, member.mark)
+
+    def _carries(self, found: Object, mark: str) -> bool:
+        """Whether it says what the set does now."""
+        if found.metadata.annotations.get(APPLIED) == mark:
+            self.seen.wanted += 1
+            return True
+        self._behind(found.metadata.key)
+        return False
+
+    def _lacks(self, key: Key, what: str) -> None:
+        self.seen.pods_wanted = True
+        self._updated = False
+        self._behind(key)
+        self._waits(what)
+
+    def _behind(self, key: Key) -> None:
+        self.seen.wanted += 1
+        self.seen.behind += 1
+        self.seen.first_behind = self.seen.first_behind or key.name
+
+    def _waits(self, what: str) -> None:
+        self._available = False
+        self.seen.waits_for = self.seen.waits_for or what
+
+
+def _is_current(found: PodClique) -> bool:
+    """Whether all its pods are of its current template."""
+    reached = found.status.current_pod_template_hash
+    wanted = found.metadata.labels.get(POD_TEMPLATE_HASH)
+    return reached == wanted or reached in current_hashes(found)

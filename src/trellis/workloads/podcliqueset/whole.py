@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell for a set as a whole: what it has once, and its status.
+
+What its replicas are made of is none of its business: it only looks at what has become of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import Pass
+from trellis.api.labels import SET_FINALIZER
+from trellis.api.meta import Key
+from trellis.runtime.outcome import DONE
+from trellis.workloads.caches import BY_SET
+from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.podcliqueset.belongings import Belongings
+from trellis.workloads.podcliqueset.ending import ending
+from trellis.workloads.podcliqueset.gangs import gangs
+from trellis.workloads.podcliqueset.layout import Layouts
+from trellis.workloads.podcliqueset.status import State, told
+from trellis.workloads.podcliqueset.survey import Sight, survey
+
+if TYPE_CHECKING:
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.instruments.clock import Clock
+    from trellis.runtime.io import IO
+    from trellis.runtime.outcome import Outcome
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.outlines import Outlines
+    from trellis.workloads.podcliqueset.board import Board
+    from trellis.workloads.podcliqueset.layout import Layout
+    from trellis.workloads.podcliqueset.survey import Survey
+    from trellis.workloads.trouble import Trouble
+
+
+class SetReconciler:
+    def __init__(self, caches: Caches, outlines: Outlines, board: Board, clock: Clock) -> None:
+        self._caches = caches
+        self._outlines = outlines
+        self._layouts = Layouts()
+        self._board = board
+        self._clock = clock
+        self._belongings = Belongings(caches)
+        self._pacer = StatusPacer(caches.sets, clock)
+        self._sight = Sight(clique=caches.cliques.get, group=caches.groups.get)
+
+    def follow(self, old: PodCliqueSet | None, new: PodCliqueSet | None, **_: bool) -> None:
+        """For the cache: of a set that is gone, nothing is remembered."""
+        if old is not None and new is None:
+            self._board.forget(old.metadata.uid)
+            self._pacer.forget(old.metadata.uid)
+
+    async def reconcile(self, key: Key, io: IO) -> Outcome:
+        found = self._caches.sets.get(key)
+        if found is None:
+            return DONE
+        if found.metadata.deleting:
+            # Grove's finalizer, on sets of its time: the cluster's collector does all there is.
+            await io.remove_finalizer(self._caches.sets, found, SET_FINALIZER)
+            return DONE
+        layout = self._layouts.of(self._outlines.of(found))
+        seen = survey(layout, self._sight)
+        kept = await self._belongings.keep(io, found, layout.outline, seen.group_replicas)
+        state = self._state(found, layout, seen, kept.troubles)
+        tells = told(state, Pass(found.metadata.generation, self._clock.now()))
+        left = await self._pacer.write(io, found, tells.status, tells.notes)
+        return ending(kept.written, left)
+
+    def _state(
+        self, found: PodCliqueSet, layout: Layout, seen: Survey, troubles: tuple[Trouble, ...]
+    ) -> State:
+        caches, metadata = self._caches, found.metadata
+        filed = str(metadata.key)
+        return State(
+            set=found,
+            outline=layout.outline,
+            seen=seen,
+            gangs=gangs(caches.gangs.find(BY_SET, filed), metadata.uid),
+            troubles=(*troubles, *self._board.of(metadata.uid)),
+            missing_classes=tuple(
+                name
+                for name in layout.priority_classes
+                if caches.priority_classes.get(Key("", name)) is None
+            ),
+            remains=0 if layout.replicas else len(caches.cliques.find(BY_SET, filed)),
+        )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads from the caches what a pass over a gang may look at. It decides nothing and writes nothing.
+
+What counts as part of a gang is found by exact names that the set works out, and by owners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trellis.api.labels import PART_OF
+from trellis.api.meta import Key
+from trellis.runtime.writes import part_of
+from trellis.workloads.caches import BY_GANG
+from trellis.workloads.ledger import all_listed_names, by_index
+from trellis.workloads.outlines import Outlines
+from trellis.workloads.podgang.membership import expected, is_wanted, place_of
+from trellis.workloads.podgang.muster import is_gang_scheduled
+from trellis.workloads.podgang.state import Part, State, is_ours
+from trellis.workloads.pods import is_live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.meta import Object
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Member, Outline
+    from trellis.workloads.podgang.membership import Live, Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A set that has a gang of that name, or owns one that it has no use for: then `place` is None.
+
+    `rivals` are sets that were to have a gang of the same name and cannot.
+    """
+
+    set: PodCliqueSet
+    outline: Outline
+    place: Place | None = None
+    rivals: tuple[PodCliqueSet, ...] = ()
+
+
+class Observer:
+    def __init__(self, caches: Caches) -> None:
+        self._caches = caches
+        self._outlines = Outlines()
+
+    def identity(self, key: Key) -> str | None:
+        """In whose name a gang is written: its own, or while there is none, a part of its set's.
+
+        So it waits for its own writes, and for those of no other gang.
+        """
+        gang: PodGang | None = self._caches.gangs.get(key)
+        if gang is not None:
+            return gang.metadata.uid
+        claim = self.claim(key)
+        return part_of(claim.set.metadata.uid, key.name) if claim is not None else None
+
+    def claim(self, key: Key) -> Claim | None:
+        """Whose gang has that name. The set that controls it goes first, then the oldest."""
+        gang = self._caches.gangs.get(key)
+        cliques = self._caches.cliques.find(BY_GANG, str(key))
+        owning = self._caches.set_of(gang) if gang is not None else None
+        others = self._sets_of(cliques)
+        ranked = sorted(others, key=lambda one: (one.metadata.creation_timestamp, one.metadata.uid))
+        sets = {one.metadata.uid: one for one in ((owning, *ranked) if owning else ranked)}
+        claims = [self._claim(key, one, gang, cliques) for one in sets.values()]
+        placed = [claim for claim in claims if claim.place is not None]
+        if owning is not None:
+            first = claims[0]
+        elif placed:
+            first = placed[0]
+        else:
+            return None
+        rivals = tuple(one.set for one in placed if one is not first)
+        if not rivals:
+            return first
+        return Claim(set=first.set, outline=first.outline, place=first.place, rivals=rivals)
+
+    def is_wanted(self, claim: Claim, place: Place) -> bool:
+        live = self._live(claim.set, claim.outline, place.replica)
+        return is_wanted(claim.outline, place, live)
+
+    def state(self, key: Key, claim: Claim, place: Place) -> State:
+        outline, gang = claim.outline, self._caches.gangs.get(key)
+        if gang is not None and not _controls(claim.set, gang):
+            gang = None
+        members = expected(outline, place, self._live(claim.set, outline, place.replica))
+        names = all_listed_names(gang) if gang is not None else {}
+        listed = names if gang is not None and is_ours(gang) else {}
+        return State(
+            key=key,
+            set=claim.set,
+            outline=outline,
+            place=place,
+            gang=gang,
+            expected=tuple(member.name for member in members),
+            parts=tuple(self._parts(claim.set, members, listed)),
+            listed_names=names,
+            base=self._base(claim.set, outline, place),
+        )
+
+    def is_named_by_live_pods(self, key: Key) -> bool:
+        return any(is_live(pod) for pod in self._caches.pods.find(BY_GANG, str(key)))
+
+    def is_base_scheduled(self, state: State) -> bool:
+        """Whether the gang that a scaled one comes after has its minima on nodes, or has none."""
+        if state.base is None:
+            return not self._base_has_pods(state)
+        namespace, pods = state.key.namespace, self._caches.pods
+        return is_gang_scheduled(
+            state.base,
+            all_listed_names(state.base),
+            lambda name: pods.get(Key(namespace, name)),
+        )
+
+    def clique(self, owner: PodCliqueSet, name: str) -> PodClique | None:
+        """The PodClique of that name, if it is there to stay and the set's."""
+        found = self._caches.cliques.get(Key(owner.metadata.namespace, name))
+        if found is None or found.metadata.deleting:
+            return None
+        owning = self._caches.set_of(found)
+        return found if owning is not None and owning.metadata.uid == owner.metadata.uid else None
+
+    def gang(self, owner: PodCliqueSet, name: str) -> PodGang | None:
+        """The PodGang of that name, if the set controls it."""
+        found = self._caches.gangs.get(Key(owner.metadata.namespace, name))
+        return found if found is not None and _controls(owner, found) else None
+
+    def live(self, state: State) -> Live:
+        return self._live(state.set, state.outline, state.place.replica)
+
+    def _claim(
+        self, key: Key, owner: PodCliqueSet, gang: PodGang | None, cliques: Iterable[PodClique]
+    ) -> Claim:
+        outline, name = self._outlines.of(owner), owner.metadata.name
+        marks = [one.metadata.labels for one in cliques if one.metadata.labels[PART_OF] == name]
+        if gang is not None and _controls(owner, gang):
+            marks.append(gang.metadata.labels)
+        return Claim(set=owner, outline=outline, place=place_of(outline, key.name, marks))
+
+    def _sets_of(self, cliques: Iterable[PodClique]) -> Iterator[PodCliqueSet]:
+        """Every set once: one PodClique of each is as good as all of them."""
+        seen: set[str] = set()
+        for clique in cliques:
+            name = clique.metadata.labels.get(PART_OF, "")
+            if name and name not in seen and (found := self._caches.set_of(clique)) is not None:
+                seen.add(name)
+                yield found
+
+    def _live(self, owner: PodCliqueSet, outline: Outline, replica: int) -> Live:
+        """A scaling group that is not there is made as the template has it."""
+        found: dict[str, int] = {}
+        for template in outline.groups.values():
+            name = outline.group_name(replica, template)
+            group = self._caches.groups.get(Key(owner.metadata.namespace, name))
+            lives = group is not None and _controls(owner, group) and not group.metadata.deleting
+            found[template.name] = group.spec.replicas if group and lives else template.replicas
+        return found
+
+    def _parts(
+        self,
+        owner: PodCliqueSet,
+        members: Sequence[Member],
+        listed: Mapping[str, Sequence[str]],
+    ) -> Iterator[Part]:
+        pods, namespace = self._caches.pods, owner.metadata.namespace
+        for member in members:
+            clique = self.clique(owner, member.name)
+            if clique is None:
+                continue
+            found = {pod.metadata.name: pod for pod in pods.owned(clique.metadata.uid)}
+            names = listed.get(member.name)
+            for name in names or ():
+                # What has a listed name and another owner is of a PodClique that was there before.
+                if name not in found and (pod := pods.get(Key(namespace, name))) is not None:
+                    found[name] = pod
+            yield Part(
+                member=member,
+                clique=clique,
+                pods=found,
+                listed=by_index(names, found) if names is not None else None,
+            )
+
+    def _base(self, owner: PodCliqueSet, outline: Outline, place: Place) -> PodGang | None:
+        return self.gang(owner, outline.base_gang(place.replica)) if place.group else None
+
+    def _base_has_pods(self, state: State) -> bool:
+        """Whether there is anything to wait for: one that is not there yet may have pods."""
+        members = state.outline.base_members(state.place.replica, self.live(state))
+        cliques = (self.clique(state.set, member.name) for member in members)
+        return any(clique is None or clique.spec.replicas > 0 for clique in cliques)
+
+
+def _controls(owner: PodCliqueSet, found: Object) -> bool:
+    controller = found.metadata.controller
+    return controller is not None and controller.uid == owner.metadata.uid

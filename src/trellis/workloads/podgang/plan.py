@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pass decides about a gang before anything is written: its names, what is made anew. Pure.
+
+A whole replica is made anew by its base gang, which says so under `*`. Its scaled gangs follow: one
+whose own stamp is older does the same, and copies the stamp.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trellis.api.meta import to_seconds
+from trellis.workloads.podgang.listing import next_listing
+from trellis.workloads.recycled import EVERY_CLIQUE, stamps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import datetime
+
+    from trellis.workloads.podgang.listing import Listing
+    from trellis.workloads.podgang.recycle import Decision
+    from trellis.workloads.podgang.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """By the full name of a PodClique its listing; and when which were last made anew."""
+
+    listings: Mapping[str, Listing]
+    stamps: Mapping[str, datetime] = field(default_factory=dict)
+
+    @property
+    def due(self) -> datetime | None:
+        """When the next failed pod is to be replaced."""
+        found = (each.due for each in self.listings.values())
+        return min((due for due in found if due is not None), default=None)
+
+
+def plan(state: State, decision: Decision, now: datetime) -> Plan:
+    noted, anew = _stamped(state, decision, now)
+    listings = {part.name: next_listing(part, now, anew=part.name in anew) for part in state.parts}
+    if noted:
+        known = (EVERY_CLIQUE, *state.expected)
+        noted = {name: noted[name] for name in sorted(noted) if name in known}
+    return Plan(listings=listings, stamps=noted)
+
+
+def _stamped(
+    state: State, decision: Decision, now: datetime
+) -> tuple[Mapping[str, datetime], Collection[str]]:
+    """The stamps that the gang is to have, and the PodCliques that are made anew."""
+    noted = stamps(state.gang) if state.gang is not None else {}
+    based = stamps(state.base).get(EVERY_CLIQUE) if state.base is not None else None
+    everything = [part.name for part in state.parts]
+    if based is not None and not (EVERY_CLIQUE in noted and noted[EVERY_CLIQUE] >= based):
+        # What is only being made is new as it is.
+        return {EVERY_CLIQUE: based}, everything if state.gang is not None else ()
+    if decision.whole is not None and not state.is_scaled:
+        return {EVERY_CLIQUE: to_seconds(now)}, everything
+    fallen = [(threat.group, threat.index) for threat in decision.units]
+    anew = [name for unit in fallen for name in state.members_of(*unit)]
+    return {**noted, **dict.fromkeys(anew, to_seconds(now))} if anew else noted, anew

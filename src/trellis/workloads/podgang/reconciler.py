@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell: reads, lets others decide, writes. `controller` declares the controller of PodGangs.
+
+A pass that changes the ledger ends there: what follows from it is looked at when it can be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import Pass
+from trellis.kube.errors import Conflict
+from trellis.runtime.controller import Controller
+from trellis.runtime.converge import Children
+from trellis.runtime.outcome import DONE, Again
+from trellis.runtime.pace import Pace
+from trellis.runtime.plan import Edit, by_name
+from trellis.runtime.writes import part_of
+from trellis.workloads.caches import BY_BASE_GANG
+from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.podgang import gate, status
+from trellis.workloads.podgang.ailing import Ailing
+from trellis.workloads.podgang.backend import backend
+from trellis.workloads.podgang.desired import compare, desired
+from trellis.workloads.podgang.found import Found
+from trellis.workloads.podgang.handing import Handing
+from trellis.workloads.podgang.kaiside import KaiSide, is_enabled
+from trellis.workloads.podgang.observing import Observer
+from trellis.workloads.podgang.plan import plan
+from trellis.workloads.podgang.status import Standing
+from trellis.workloads.podgang.telling import (
+    claimed_by_another,
+    held_by_another,
+    made_anew,
+    unwritten,
+)
+from trellis.workloads.podgang.wakes import Waking
+from trellis.workloads.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trellis.api.core.pod import Pod
+    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.meta import Key
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.kube.errors import KubeError
+    from trellis.runtime.io import IO
+    from trellis.runtime.outcome import Outcome
+    from trellis.workloads.caches import Caches
+    from trellis.workloads.means import Means
+    from trellis.workloads.podgang.observing import Claim
+    from trellis.workloads.podgang.recycle import Decision
+    from trellis.workloads.podgang.state import State
+
+PACE = Pace(burst=8, seconds=0.25)
+# A gang of which nothing was told yet is told of when it has nodes, or when it has had none for so
+# long: that its pods are being made is no news.
+FIRST_SECONDS = 2.0
+# Somebody else has written the gang; what they wrote is on its way and wakes it sooner.
+OVERTAKEN_SECONDS = 1.0
+
+
+def controller(means: Means, caches: Caches) -> Controller[PodGang]:
+    """The one that makes PodGangs, keeps their ledgers, lifts gates and makes gangs anew."""
+    kai = KaiSide() if is_enabled(means.configuration.scheduler) else None
+    observer = Observer(caches)
+    return Controller(
+        name="podgang",
+        cache=caches.gangs,
+        reconcile=Reconciler(means, caches, observer, kai).reconcile,
+        woken_by=Waking(caches).wakes(kai),
+        identity=observer.identity,
+        pace=PACE,
+        workers=means.configuration.controllers.pod_gang.concurrent_syncs,
+    )
+
+
+class Reconciler:
+    def __init__(
+        self, means: Means, caches: Caches, observer: Observer, kai: KaiSide | None
+    ) -> None:
+        self._configuration = means.configuration
+        self._clock = means.env.clock
+        self._caches = caches
+        self._observer = observer
+        self._ailing = Ailing(caches, observer)
+        self._handing = Handing(kai)
+        self._pacer = StatusPacer(caches.gangs, self._clock)
+        self._first = StatusPacer(caches.gangs, self._clock, FIRST_SECONDS)
+
+    async def reconcile(self, key: Key, io: IO) -> Outcome:
+        claim = self._observer.claim(key)
+        if claim is None or claim.set.metadata.deleting:
+            return DONE
+        for rival in claim.rivals:
+            io.record(self._caches.sets, rival, claimed_by_another(key.name, claim.set))
+        place = claim.place
+        if place is None or not self._observer.is_wanted(claim, place):
+            return await self._remove(io, key, claim)
+        state = self._observer.state(key, claim, place)
+        if state.gang is not None and state.gang.metadata.deleting:
+            return DONE
+        now = self._clock.now()
+        decision = self._ailing.decision(state, now)
+        planned = plan(state, decision, now)
+        handed = backend(state.outline, state.gang, self._configuration, self._handing.here())
+        wanted = desired(state, planned, handed)
+        if state.gang is None and not state.is_complete:
+            # Each of its PodCliques wakes it when it comes.
+            return DONE
+        if state.gang is None or wanted is None or compare(state.gang, wanted):
+            return await self._write(io, state, wanted, decision)
+        found = Found(
+            state=state, gang=state.gang, plan=planned, decision=decision, backend=handed, now=now
+        )
+        return await self._tend(io, found)
+
+    async def _remove(self, io: IO, key: Key, claim: Claim) -> Outcome:
+        gang = self._caches.gangs.get(key)
+        # Pods that another operator made keep the gang that they name for as long as they live.
+        if gang is None or (claim.place is None and self._observer.is_named_by_live_pods(key)):
+            return DONE
+        await io.converge(claim.set, self._children(key, claim.set), (gang,), ())
+        self._forget(gang)
+        return DONE
+
+    async def _write(
+        self, io: IO, state: State, wanted: PodGang | None, decision: Decision
+    ) -> Outcome:
+        """Makes the gang, changes it, or removes one that has nothing left in it."""
+        owner, sets = state.set, self._caches.sets
+        holder = self._caches.gangs.get(state.key)
+        have = (holder,) if holder is not None else ()
+        want = (wanted,) if wanted is not None else ()
+        try:
+            written = await io.converge(owner, self._children(state.key, owner), have, want)
+        except Conflict:
+            return Again(OVERTAKEN_SECONDS)
+        if written.patched:
+            for note in made_anew(state, decision):
+                io.record(sets, owner, note)
+        for conflict in written.conflicts:
+            for note in held_by_another(owner, conflict):
+                io.record(sets, owner, note)
+        if written.refused:
+            io.record(sets, owner, unwritten(written.refused[0]))
+            raise written.refused[0].error
+        return DONE
+
+    async def _tend(self, io: IO, found: Found) -> Outcome:
+        """All that follows from what is stored: the gang is handed over, let go, and told of."""
+        gang, musters = found.gang, found.musters()
+        handed = await self._handing.hand(io, gang, found.backend)
+        pods = gate.held_back(musters)
+        waits_for = self._waits_for(found.state) if pods else ""
+        free = handed.is_done and not waits_for and not verdict(gang).waits
+        lifted = await self._lift(io, gang, pods) if free and gate.may_start(musters) else None
+        standing = Standing(
+            musters=musters,
+            threats=found.threats(),
+            waits_for=waits_for,
+            problem=handed.problem,
+            is_renewed=found.is_renewed(),
+        )
+        left = await self._tell(io, found, standing)
+        if trouble := handed.trouble or lifted:
+            raise trouble
+        return _soonest(left, handed.again, found.seconds_left())
+
+    async def _lift(self, io: IO, gang: PodGang, pods: Sequence[Pod]) -> KubeError | None:
+        """Takes our gate off these pods; returns why it could not be, if it could not."""
+        if not pods:
+            return None
+        children = Children(cache=self._caches.pods, compare=by_name, part=gang.metadata.uid)
+        edits = [Edit(pod, gate.without_gate(pod)) for pod in pods]
+        lifted = await io.edit(gang, children, edits)
+        return lifted.refused[0].error if lifted.refused else None
+
+    def _waits_for(self, state: State) -> str:
+        """The base gang of a scaled one, while it is not scheduled."""
+        if not state.is_scaled or self._observer.is_base_scheduled(state):
+            return ""
+        return state.outline.base_gang(state.place.replica)
+
+    async def _tell(self, io: IO, found: Found, standing: Standing) -> float | None:
+        """Writes the status when its time has come; else returns after how many seconds."""
+        gang = found.gang
+        wanted = status.status(gang, standing, Pass(gang.metadata.generation, found.now))
+        if wanted == gang.status:
+            self._forget(gang)
+            return None
+        first = status.is_first(gang, standing)
+        pacer, other = (self._first, self._pacer) if first else (self._pacer, self._first)
+        other.forget(gang.metadata.uid)
+        at_once = status.has_just_been_scheduled(gang, standing) and self._has_scaled(found.state)
+        notes = status.notes(gang, standing)
+        return await pacer.write(io, gang, wanted, notes, at_once=at_once)
+
+    def _has_scaled(self, state: State) -> bool:
+        """Whether other gangs wait for this one."""
+        return bool(self._caches.cliques.find(BY_BASE_GANG, str(state.key)))
+
+    def _children(self, key: Key, owner: PodCliqueSet) -> Children[PodGang]:
+        writer = self._observer.identity(key) or part_of(owner.metadata.uid, key.name)
+        return Children(cache=self._caches.gangs, compare=compare, part=writer)
+
+    def _forget(self, gang: PodGang) -> None:
+        for pacer in (self._pacer, self._first):
+            pacer.forget(gang.metadata.uid)
+
+
+def _soonest(*seconds: float | None) -> Outcome:
+    known = [each for each in seconds if each is not None]
+    return Again(min(known)) if known else DONE

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a replica is made anew because it was broken for too long, and when. Pure.
+
+The unit is a replica of a scaling group, while its group keeps enough others that are well; else,
+and for a clique in no group, it is the whole replica of the set. What never held its minimum starts
+nothing, but its group counts it as down. Deadlines are times of day: a restart moves none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import Status, find
+from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.workloads.recycled import is_up_since
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import timedelta
+
+    from trellis.api.grove.podclique import PodClique
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """How one PodClique is. `broken_since`: it held its minimum and has not since then."""
+
+    clique: str
+    is_down: bool = False
+    broken_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One replica of a scaling group. Without all of its PodCliques it is down."""
+
+    index: int
+    members: tuple[Health, ...]
+    is_complete: bool = True
+
+    @property
+    def is_well(self) -> bool:
+        return self.is_complete and not any(each.is_down for each in self.members)
+
+    @property
+    def broken(self) -> Health | None:
+        """The member that broke first, if one did."""
+        return _first_broken(self.members)
+
+    @property
+    def down_since(self) -> datetime:
+        down = [each.broken_since or _EVER for each in self.members if each.is_down]
+        return min(down, default=_EVER) if self.is_complete else _EVER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupHealth:
+    """A scaling group by its full name, all replicas that are wanted of it, and how many must be
+    well."""
+
+    name: str
+    minimum: int
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaHealth:
+    """A replica of a set, or as much of it as matters to a gang."""
+
+    alone: tuple[Health, ...] = ()
+    groups: tuple[GroupHealth, ...] = ()
+    is_complete: bool = True
+    """Whether all its PodCliques outside scaling groups are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threat:
+    """What is made anew at the deadline unless that clique recovers.
+
+    One replica of a scaling group, or without a group the whole replica of the set.
+    """
+
+    clique: str
+    since: datetime
+    deadline: datetime
+    group: str = ""
+    index: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is due now: everything, or some replicas of scaling groups. `next`: when to look again.
+
+    `threats` are those whose time is yet to come.
+    """
+
+    whole: Threat | None = None
+    units: tuple[Threat, ...] = ()
+    threats: tuple[Threat, ...] = ()
+
+    @property
+    def next(self) -> datetime | None:
+        return min((threat.deadline for threat in self.threats), default=None)
+
+
+NOTHING = Decision()
+
+
+def is_breached(clique: PodClique) -> bool:
+    """Whether it lacks its minimum, as its own controller says."""
+    breach = find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
+    return breach is not None and breach.status == Status.TRUE.value
+
+
+def health(clique: PodClique, recycled: datetime | None) -> Health:
+    """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down."""
+    spec, name = clique.spec, clique.metadata.name
+    least = spec.replicas if spec.min_available is None else spec.min_available
+    if min(least, spec.replicas) <= 0:
+        return Health(clique=name)
+    if not is_up_since(clique.status.first_available_time, recycled):
+        return Health(clique=name, is_down=True)
+    breach = find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
+    if breach is None or breach.status != Status.TRUE.value:
+        return Health(clique=name)
+    return Health(clique=name, is_down=True, broken_since=breach.last_transition_time)
+
+
+def decide(replica: ReplicaHealth, delay: timedelta, now: datetime) -> Decision:
+    threats = tuple(_threats(replica, delay))
+    due = [threat for threat in threats if threat.deadline <= now]
+    whole = next((threat for threat in due if threat.is_whole), None)
+    return Decision(
+        whole=whole,
+        units=() if whole else tuple(due),
+        threats=tuple(threat for threat in threats if threat.deadline > now),
+    )
+
+
+def _threats(replica: ReplicaHealth, delay: timedelta) -> Iterator[Threat]:
+    # What is being put back is not judged: a whole replica falls only if all of it is there.
+    if replica.is_complete and (broken := _first_broken(replica.alone)) is not None:
+        since = broken.broken_since or _EVER
+        yield Threat(clique=broken.clique, since=since, deadline=since + delay)
+    for group in replica.groups:
+        for threat in _group_threats(group, delay):
+            if replica.is_complete or not threat.is_whole:
+                yield threat
+
+
+def _group_threats(group: GroupHealth, delay: timedelta) -> Iterator[Threat]:
+    broken = [(unit, first) for unit in group.units if (first := unit.broken) is not None]
+    if not broken:
+        return
+    down = sorted(unit.down_since for unit in group.units if not unit.is_well)
+    spare = len(group.units) - group.minimum
+    if len(down) <= spare:
+        for unit, first in broken:
+            since = first.broken_since or _EVER
+            yield Threat(
+                clique=first.clique,
+                since=since,
+                deadline=since + delay,
+                group=group.name,
+                index=unit.index,
+            )
+        return
+    # It lacks its minimum since one more was down than it could spare.
+    first = min((each for _, each in broken), key=_since)
+    since = max(down[spare], _since(first))
+    yield Threat(clique=first.clique, since=since, deadline=since + delay)
+
+
+def _first_broken(members: Iterable[Health]) -> Health | None:
+    broken = [each for each in members if each.broken_since is not None]
+    return min(broken, key=_since, default=None)
+
+
+def _since(broken: Health) -> datetime:
+    return broken.broken_since or _EVER

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each replica of a scaling group is, by what its PodCliques say of themselves. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trellis.api import conditions
+from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.api.labels import POD_TEMPLATE_HASH
+from trellis.workloads.members import current_hashes
+from trellis.workloads.recycled import is_up_since
+
+if TYPE_CHECKING:
+    from trellis.api.grove.podclique import PodClique
+    from trellis.workloads.outline import Outline
+    from trellis.workloads.scalinggroup.state import Replica, Seat, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One replica. `well`: it is whole, and none of its PodCliques is below its minimum.
+
+    `recovering`: it was made anew and has not been available since, so it cannot be well.
+    `current`: all of it is there, and of the current templates. `updated`: and available.
+    """
+
+    index: int
+    well: bool
+    scheduled: bool
+    available: bool
+    current: bool
+    updated: bool
+    recovering: bool
+
+
+def judged(state: State) -> tuple[Judged, ...]:
+    return tuple(_judged(replica, state.place.outline) for replica in state.replicas)
+
+
+def said(clique: PodClique) -> tuple[object, ...]:
+    """All that a PodClique is judged by: unless this changes, its group is as it was."""
+    metadata, status = clique.metadata, clique.status
+    return (
+        metadata.generation,
+        metadata.deleting,
+        metadata.labels,
+        metadata.annotations,
+        status.scheduled_replicas,
+        status.ready_replicas,
+        status.updated_replicas,
+        status.first_available_time,
+        status.current_pod_clique_set_generation_hash,
+        status.current_pod_template_hash,
+        _holds(clique),
+    )
+
+
+def _judged(replica: Replica, outline: Outline) -> Judged:
+    live = [seat.live for seat in replica.seats if seat.live is not None]
+    complete = len(live) == len(replica.seats)
+    scheduled = complete and all(one.status.scheduled_replicas >= _needed(one) for one in live)
+    available = scheduled and all(one.status.ready_replicas >= _needed(one) for one in live)
+    current = complete and all(_is_current(one, outline) for one in live)
+    ample = all(one.status.updated_replicas >= _needed(one) for one in live)
+    recovering = any(_is_recovering(seat, replica) for seat in replica.seats)
+    return Judged(
+        index=replica.index,
+        well=complete and not recovering and all(_holds(one) for one in live),
+        scheduled=scheduled,
+        available=available,
+        current=current,
+        updated=available and current and ample,
+        recovering=recovering,
+    )
+
+
+def _needed(clique: PodClique) -> int:
+    """How many pods make its minimum now; none where it is scaled to zero."""
+    spec = clique.spec
+    return spec.replicas if spec.min_available is None else min(spec.min_available, spec.replicas)
+
+
+def _is_recovering(seat: Seat, replica: Replica) -> bool:
+    if seat.live is None or not replica.recycled or not _needed(seat.live):
+        return False
+    recycled = replica.recycled.get(seat.member.name)
+    return recycled is not None and not is_up_since(seat.live.status.first_available_time, recycled)
+
+
+def _holds(clique: PodClique) -> bool:
+    """Whether it holds its minimum. Of one that has said nothing yet, that is not known."""
+    breached = conditions.find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
+    if breached is None:
+        return not _needed(clique)
+    return breached.status != conditions.Status.TRUE.value
+
+
+def _is_current(clique: PodClique, outline: Outline) -> bool:
+    status = clique.status
+    reached = status.current_pod_template_hash
+    return status.current_pod_clique_set_generation_hash == outline.generation_hash and (
+        reached == clique.metadata.labels.get(POD_TEMPLATE_HASH)
+        or reached in current_hashes(clique)
+    )

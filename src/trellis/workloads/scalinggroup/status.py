@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people read of a scaling group: counts, conditions, errors and events. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from trellis.api.conditions import (
+    READY,
+    SUMMARY,
+    Finding,
+    Motion,
+    Status,
+    Verdict,
+    find,
+    merged,
+    summary,
+)
+from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.api.grove.scalinggroup import (
+    GANG_TERMINATION_IN_PROGRESS,
+    PodCliqueScalingGroupStatus,
+)
+from trellis.api.labels import SCALING_GROUP, managed, selector
+from trellis.api.reasons import cliques, events, objects
+from trellis.runtime.notes import Note
+from trellis.workloads.scalinggroup.judging import judged
+from trellis.workloads.trouble import last_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trellis.api.conditions import Pass
+    from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+    from trellis.api.reasons import Reason
+    from trellis.runtime.converged import Converged
+    from trellis.workloads.scalinggroup.desired import Plan
+    from trellis.workloads.scalinggroup.judging import Judged
+    from trellis.workloads.scalinggroup.state import State
+    from trellis.workloads.trouble import Trouble
+
+_OWNED = (*SUMMARY, MIN_AVAILABLE_BREACHED, GANG_TERMINATION_IN_PROGRESS)
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The next status, and the events that are told with it."""
+
+    status: PodCliqueScalingGroupStatus
+    notes: tuple[Note, ...]
+
+
+def told(state: State, planned: Plan, found: Trouble | None, seen: Pass) -> Told:
+    """`found`: what kept this pass from making what is wanted."""
+    group, replicas = state.group, judged(state)
+    present = group.status
+    complete = found is None and planned.complete
+    verdict = _verdict(state, replicas, found)
+    findings = (*summary(verdict), _breach(state, replicas), *_recycling(replicas))
+    status = structs.replace(
+        present,
+        replicas=group.spec.replicas,
+        scheduled_replicas=sum(one.scheduled for one in replicas),
+        available_replicas=sum(one.available for one in replicas),
+        updated_replicas=sum(one.updated for one in replicas),
+        selector=_selector(state),
+        observed_generation=seen.generation if complete else present.observed_generation,
+        last_errors=last_errors(present.last_errors, [found] if found else [], seen.now),
+        conditions=merged(present.conditions, findings, _OWNED, seen),
+        current_pod_clique_set_generation_hash=state.place.outline.generation_hash
+        if complete and all(one.current for one in replicas)
+        else present.current_pod_clique_set_generation_hash,
+    )
+    return Told(status, tuple(_notes(group, status, verdict, found)))
+
+
+def written(group: PodCliqueScalingGroup, converged: Converged) -> Iterator[Note]:
+    """What was done to its PodCliques, however many: one event for each kind of doing."""
+    if converged.created:
+        yield Note(events.CLIQUE_CREATED.token, f"made {_counted(converged.created)}")
+    if converged.deleted:
+        reason = events.GROUP_REPLICA_DELETED.token
+        wanted = f"replicas are {group.spec.replicas}"
+        yield Note(reason, f"deleted {_counted(converged.deleted)}: {wanted}")
+
+
+def _verdict(state: State, replicas: Sequence[Judged], found: Trouble | None) -> Verdict:
+    if found is not None:
+        return _unready(found.motion, found.reason, found.message)
+    missing = [seat.member.name for seat in state.seats if seat.live is None]
+    if missing:
+        message = f"{_counted(missing)} are yet to be made"
+        return _unready(Motion.MOVING, objects.CREATING_CHILDREN, message)
+    if not replicas:
+        return Verdict(ready=True, motion=Motion.SETTLED, reason=objects.SCALED_TO_ZERO)
+    lacking = [one.index for one in replicas if not one.available]
+    if not lacking:
+        message = f"all {len(replicas)} replicas are available"
+        reason = objects.ALL_REPLICAS_AVAILABLE
+        return Verdict(ready=True, motion=Motion.SETTLED, reason=reason, message=message)
+    message = f"{len(lacking)} of {len(replicas)} replicas are not available: {_listed(lacking)}"
+    unscheduled = any(not one.scheduled for one in replicas)
+    reason = (
+        cliques.INSUFFICIENT_SCHEDULED_GROUP_REPLICAS
+        if unscheduled
+        else objects.REPLICAS_UNAVAILABLE
+    )
+    return _unready(Motion.MOVING, reason, message)
+
+
+def _unready(motion: Motion, reason: Reason, message: str) -> Verdict:
+    return Verdict(ready=False, motion=motion, reason=reason, message=message)
+
+
+def _breach(state: State, replicas: Sequence[Judged]) -> Finding:
+    """None are needed where it is scaled to zero."""
+    spec = state.group.spec
+    needed = min(spec.min_available, spec.replicas)
+    unwell = [one.index for one in replicas if not one.well]
+    breached = len(replicas) - len(unwell) < needed
+    down = f" ({_listed(unwell)} are not)" if unwell else ""
+    return Finding(
+        type=MIN_AVAILABLE_BREACHED,
+        status=Status.of(breached),
+        reason=cliques.INSUFFICIENT_GROUP_REPLICAS
+        if breached
+        else cliques.SUFFICIENT_GROUP_REPLICAS,
+        message=f"{len(replicas) - len(unwell)} of {spec.replicas} replicas are well{down}, "
+        f"{needed} must be",
+    )
+
+
+def _recycling(replicas: Iterable[Judged]) -> Iterator[Finding]:
+    anew = [one.index for one in replicas if one.recovering]
+    if anew:
+        yield Finding(
+            type=GANG_TERMINATION_IN_PROGRESS,
+            status=Status.TRUE,
+            reason=cliques.GANG_TERMINATION_IN_PROGRESS,
+            message=f"being made anew: {_listed(anew)}",
+        )
+
+
+def _notes(
+    group: PodCliqueScalingGroup,
+    status: PodCliqueScalingGroupStatus,
+    verdict: Verdict,
+    found: Trouble | None,
+) -> Iterator[Note]:
+    before = group.status
+    if before.scheduled_replicas and not status.scheduled_replicas and group.spec.replicas:
+        lost = cliques.ALL_SCHEDULED_REPLICAS_LOST
+        text = f"{before.scheduled_replicas} replicas had nodes, none has now"
+        yield Note(lost.token, text, "Warning")
+    ready = find(before.conditions, READY)
+    if found is not None and (ready is None or ready.message != verdict.message):
+        yield Note(found.reason.token, found.message, "Warning")
+
+
+def _selector(state: State) -> str:
+    set_name = state.place.outline.name
+    return selector(managed(set_name) | {SCALING_GROUP: state.group.metadata.name})
+
+
+def _counted(names: Sequence[str]) -> str:
+    return f"{len(names)} PodCliques ({_listed(names)})"
+
+
+def _listed(things: Sequence[object]) -> str:
+    some = ", ".join(str(one) for one in things[:_MOST_NAMED])
+    return some if len(things) <= _MOST_NAMED else f"{some}, …"

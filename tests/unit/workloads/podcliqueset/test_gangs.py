@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from tests.unit.workloads.podcliqueset.builders import WHEN, a_condition, a_gang
+from tests.unit.workloads.sets import a_set
+from trellis.api.conditions import READY
+from trellis.api.grove.podcliqueset import GANG_STATUSES_LIMIT
+from trellis.api.scheduler.podgang import (
+    DISRUPTION_TARGET,
+    INITIALIZED,
+    PENDING,
+    RUNNING,
+    SCHEDULED,
+    STARTING,
+    UNHEALTHY,
+)
+from trellis.workloads.podcliqueset.gangs import gangs
+
+SET = a_set("llm")
+UID = SET.metadata.uid
+
+
+def test_the_unwell_come_first_and_then_names_decide() -> None:
+    broken = a_condition(UNHEALTHY)
+    found = [
+        a_gang(SET, "d"),
+        a_gang(SET, "c", RUNNING, broken),
+        a_gang(SET, "b", PENDING),
+        a_gang(SET, "a"),
+        a_gang(SET, "e", STARTING),
+    ]
+    seen = gangs(found, UID)
+    assert [one.name for one in seen.told] == ["b", "c", "e", "a", "d"]
+    assert str(seen) == "gangs: 3 Running, 1 Starting, 1 Pending, 1 unhealthy"
+
+
+def test_only_the_conditions_are_told_that_say_why_a_gang_is_unwell() -> None:
+    well = [a_condition(SCHEDULED), a_condition(READY), a_condition(UNHEALTHY, "False")]
+    unwell = [
+        a_condition(SCHEDULED, "False"),
+        a_condition(READY, "False"),
+        a_condition(INITIALIZED),
+        a_condition(UNHEALTHY),
+        a_condition(DISRUPTION_TARGET, "False"),
+    ]
+    seen = gangs([a_gang(SET, "a", RUNNING, *well), a_gang(SET, "b", PENDING, *unwell)], UID)
+    assert {one.name: [each.type for each in one.conditions] for one in seen.told} == {
+        "a": [],
+        "b": [READY, UNHEALTHY],
+    }
+
+
+def test_gangs_of_others_and_those_that_go_are_not_told_of() -> None:
+    going = a_gang(SET, "going")
+    going = structs.replace(
+        going, metadata=structs.replace(going.metadata, deletion_timestamp=WHEN)
+    )
+    other = a_gang(a_set("llm", metadata={"uid": "another"}), "other")
+    seen = gangs([going, other], UID)
+    assert seen.told == ()
+    assert str(seen) == "no gangs yet"
+
+
+@given(st.lists(st.sampled_from((RUNNING, STARTING, PENDING, "Failed")), max_size=200))
+def test_the_list_is_bounded_the_counts_are_whole_and_no_unwell_one_is_left_out_for_a_well_one(
+    phases: list[str],
+) -> None:
+    found = [a_gang(SET, f"llm-{index}", phase) for index, phase in enumerate(phases)]
+    seen = gangs(found, UID)
+    assert len(seen.told) == min(len(phases), GANG_STATUSES_LIMIT)
+    assert dict(seen.phases) == {phase: phases.count(phase) for phase in dict.fromkeys(phases)}
+    unwell = sum(phase != RUNNING for phase in phases)
+    told = [one.phase != RUNNING for one in seen.told]
+    assert sum(told) == min(unwell, GANG_STATUSES_LIMIT)
+    assert told == sorted(told, reverse=True)

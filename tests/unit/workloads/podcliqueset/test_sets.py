@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller of whole sets at work on an API server, in virtual time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tests.support.virtual import virtual
+from tests.unit.workloads.sets import POD_SPEC, a_clique, a_group, a_set_body
+from tests.unit.workloads.stage import a_stage
+from trellis.api.core.pod import Pod
+from trellis.api.core.priorityclass import PriorityClass
+from trellis.api.core.rbac import Role, RoleBinding
+from trellis.api.core.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from trellis.api.grove.podclique import PodClique
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.api.grove.template import IN_ORDER
+from trellis.api.labels import PART_OF, SET_FINALIZER, managed
+from trellis.api.meta import owner, to_builtins
+from trellis.api.scheduler.podgang import PodGang
+from trellis.kube.errors import Unreachable
+from trellis.workloads.outline import Outline
+from trellis.workloads.podcliqueset.reconciler import controllers
+
+if TYPE_CHECKING:
+    from tests.unit.workloads.stage import Stage
+    from trellis.kube.transport import Request
+
+Json = dict[str, Any]
+ROLE = "grove.io:pcs:llm"
+NEWER = {"containers": [{"name": "main", "image": "registry.example/app:2"}]}
+
+
+async def the_set(stage: Stage) -> Json:
+    return await stage.get(PodCliqueSet, "llm")
+
+
+async def status(stage: Stage) -> Json:
+    found: Json = (await the_set(stage)).get("status", {})
+    return found
+
+
+async def make_well(stage: Stage) -> None:
+    """As the controllers of PodCliques and scaling groups would, when all pods are up."""
+    outline = Outline(
+        msgspec.json.decode(msgspec.json.encode(await the_set(stage)), type=PodCliqueSet)
+    )
+    for found in await stage.all(PodClique):
+        count = found["spec"]["replicas"]
+        reached = found["metadata"]["labels"]["grove.io/pod-template-hash"]
+        told = {"replicas": count, "readyReplicas": count, "updatedReplicas": count}
+        told |= {"scheduleGatedReplicas": 0, "scheduledReplicas": count}
+        patch = {"status": {**told, "currentPodTemplateHash": reached}}
+        await stage.patch(PodClique, found["metadata"]["name"], patch, part="status")
+    for found in await stage.all(PodCliqueScalingGroup):
+        count = found["spec"]["replicas"]
+        told = {"replicas": count, "availableReplicas": count, "updatedReplicas": count}
+        told |= {"scheduledReplicas": count}
+        patch = {"status": {**told, "currentPodCliqueSetGenerationHash": outline.generation_hash}}
+        await stage.patch(PodCliqueScalingGroup, found["metadata"]["name"], patch, part="status")
+
+
+async def make_gang(stage: Stage, name: str, phase: str) -> None:
+    found = msgspec.json.decode(msgspec.json.encode(await the_set(stage)), type=PodCliqueSet)
+    labels = managed("llm")
+    metadata = {"name": name, "labels": labels, "ownerReferences": [to_builtins(owner(found))]}
+    await stage.make(PodGang, {"metadata": metadata, "spec": {"podgroups": []}})
+    await stage.patch(PodGang, name, {"status": {"phase": phase}}, part="status")
+
+
+@virtual
+async def test_a_set_from_its_making_to_its_being_well() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker", 2), replicas=2))
+        await stage.settle()
+        found = await status(stage)
+        assert found["observedGeneration"] == 1
+        assert (found["replicas"], found["availableReplicas"]) == (2, 0)
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Ready"] == ("False", "ReplicasUnavailable")
+
+        await make_gang(stage, "llm-0", "Running")
+        await make_gang(stage, "llm-1", "Starting")
+        await make_well(stage)
+        await stage.settle(1)
+        found = await status(stage)
+        assert (found["availableReplicas"], found["updatedReplicas"]) == (2, 2)
+        assert found["podGangStatuses"] == [
+            {"name": "llm-1", "phase": "Starting"},
+            {"name": "llm-0", "phase": "Running"},
+        ]
+        assert (await stage.conditions(PodCliqueSet, "llm"))["Ready"] == (
+            "True",
+            "AllReplicasAvailable",
+        )
+        assert await stage.message(PodCliqueSet, "llm", "Ready") == (
+            "2 of 2 replicas are available; gangs: 1 Running, 1 Starting"
+        )
+        stage.forget()
+        await stage.settle(600)
+        assert stage.writes() == []
+    async with stage.operator(controllers):
+        await stage.settle(60)
+        assert stage.writes() == []
+
+
+@virtual
+async def test_a_generation_counts_as_observed_when_all_children_bear_it() -> None:
+    stage = await a_stage()
+    held = [True]
+
+    def hold(request: Request) -> None:
+        if held[0] and request.method == "PATCH" and "/podcliques/llm-1-worker" in request.path:
+            raise Unreachable("held")
+
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker"), replicas=2))
+        await stage.settle()
+        stage.watched.before = hold
+        newer = a_set_body("llm", a_clique("worker", podSpec=NEWER), replicas=2)
+        await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
+        await stage.settle()
+        assert (await status(stage))["observedGeneration"] == 1
+        held[0] = False
+        await stage.settle(30)
+        assert (await status(stage))["observedGeneration"] == 2
+        images = [
+            one["spec"]["podSpec"]["containers"][0]["image"] for one in await stage.all(PodClique)
+        ]
+        assert images == ["registry.example/app:2"] * 2
+
+
+@virtual
+async def test_a_generation_is_not_observed_before_the_members_of_groups_bear_it() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        made = a_set_body("llm", a_clique("m"), groups=(a_group("g", "m"),))
+        await stage.make(PodCliqueSet, made)
+        await stage.settle()
+        assert "observedGeneration" not in await status(stage)
+        assert "waiting for llm-0-g-0-m" in await stage.message(PodCliqueSet, "llm", "Ready")
+
+
+@virtual
+async def test_a_stream_of_changes_is_few_writes() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker"), replicas=40))
+        await stage.settle()
+        stage.forget()
+        for index in range(40):
+            ready = {"readyReplicas": 1, "updatedReplicas": 0, "scheduleGatedReplicas": 0}
+            await stage.patch(
+                PodClique,
+                f"llm-{index}-worker",
+                {"status": {**ready, "scheduledReplicas": 1}},
+                part="status",
+            )
+            await stage.settle(0.02)
+        await stage.settle(1)
+        assert (await status(stage))["availableReplicas"] == 40
+        assert set(stage.writes()) == {"PATCH podcliquesets/llm/status"}
+        assert len(stage.writes()) <= 4
+
+
+def in_turn(**more: Any) -> Json:
+    lead = a_clique("lead", podSpec=POD_SPEC | {"serviceAccountName": "leaders"})
+    worker = a_clique("worker", podSpec=POD_SPEC | {"serviceAccountName": "workers"})
+    return a_set_body("llm", lead, worker, startup=IN_ORDER, **more)
+
+
+@virtual
+async def test_those_that_wait_get_the_right_to_read_whom_they_wait_for() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, in_turn(replicas=1))
+        await stage.settle()
+        role = await stage.get(Role, ROLE)
+        assert role["rules"] == [
+            {
+                "apiGroups": ["grove.io"],
+                "resources": ["podcliques"],
+                "resourceNames": ["llm-0-lead"],
+                "verbs": ["get", "list", "watch"],
+            }
+        ]
+        binding = await stage.get(RoleBinding, ROLE)
+        assert [one["name"] for one in binding["subjects"]] == ["workers"]
+        assert binding["roleRef"]["name"] == ROLE
+
+        await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 2}})
+        await stage.delete(RoleBinding, ROLE)
+        await stage.settle()
+        role = await stage.get(Role, ROLE)
+        assert role["rules"][0]["resourceNames"] == ["llm-0-lead", "llm-1-lead"]
+        assert (await stage.get(RoleBinding, ROLE))["metadata"]["uid"] != binding["metadata"]["uid"]
+        await stage.patch(Role, ROLE, {"rules": []})
+        await stage.settle()
+        assert (await stage.get(Role, ROLE))["rules"] == role["rules"]
+
+        await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 0}})
+        await stage.settle()
+        assert await stage.find(Role, ROLE) is None
+        assert await stage.find(RoleBinding, ROLE) is None
+
+
+@virtual
+async def test_where_nobody_waits_nobody_gets_a_right() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("a"), a_clique("b")))
+        await stage.settle()
+        assert await stage.find(Role, ROLE) is None
+        assert not [write for write in stage.writes() if "role" in write]
+
+
+@virtual
+async def test_pods_of_groves_keep_their_rights_until_the_last_is_gone() -> None:
+    stage = await a_stage()
+    await stage.make(PodCliqueSet, in_turn(replicas=1))
+    found = msgspec.json.decode(msgspec.json.encode(await the_set(stage)), type=PodCliqueSet)
+    metadata = {
+        "name": ROLE,
+        "labels": managed("llm"),
+        "ownerReferences": [to_builtins(owner(found))],
+    }
+    verbs = ["get", "list", "watch"]
+    rule = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": verbs}
+    account = {"kind": "ServiceAccount", "name": "llm", "namespace": "default"}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ROLE}
+    await stage.make(Role, {"metadata": metadata, "rules": [rule]})
+    await stage.make(
+        RoleBinding, {"metadata": metadata, "roleRef": reference, "subjects": [account]}
+    )
+    pod = {"metadata": {"generateName": "llm-0-worker-", "labels": managed("llm")}}
+    name = (await stage.make(Pod, pod | {"spec": POD_SPEC}))["metadata"]["name"]
+    async with stage.operator(controllers):
+        rules = (await stage.get(Role, ROLE))["rules"]
+        assert rule in rules
+        assert len(rules) == 2
+        subjects = (await stage.get(RoleBinding, ROLE))["subjects"]
+        assert [one["name"] for one in subjects] == ["workers", "llm"]
+        await stage.delete(Pod, name, grace=0)
+        await make_well(stage)
+        await stage.settle()
+        assert rule not in (await stage.get(Role, ROLE))["rules"]
+        subjects = (await stage.get(RoleBinding, ROLE))["subjects"]
+        assert [one["name"] for one in subjects] == ["workers"]
+
+
+@virtual
+async def test_a_priority_class_that_is_missing_is_told_and_heard_of_when_it_comes() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        made = a_set_body("llm", a_clique("worker"), priorityClassName="gold")
+        await stage.make(PodCliqueSet, made)
+        await stage.settle()
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"] == ("True", "PriorityClassMissing")
+        assert "gold" in await stage.message(PodCliqueSet, "llm", "Stalled")
+        assert [reason for reason, _ in await stage.events("llm")].count(
+            "PriorityClassMissing"
+        ) == 1
+        # The PodCliques are there all the same: only pods need the class.
+        assert await stage.names(PodClique) == ["llm-0-worker"]
+
+        await stage.make(PriorityClass, {"metadata": {"name": "gold"}, "value": 7})
+        await stage.settle(1)
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"] == ("False", "ReplicasUnavailable")
+        assert "lastErrors" not in await status(stage)
+
+
+CLAIM = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "g"}}]}}}
+
+
+@virtual
+async def test_shared_claims_follow_the_replicas_of_the_set() -> None:
+    stage = await a_stage()
+    sharing = [
+        {"name": "one", "scope": "AllReplicas"},
+        {"name": "each", "scope": "PerReplica"},
+    ]
+    made = a_set_body(
+        "llm",
+        replicas=2,
+        resourceClaimTemplates=[{"name": "one", "templateSpec": CLAIM}],
+        resourceSharing=sharing,
+    )
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, made)
+        await stage.settle()
+        assert await stage.names(ResourceClaim) == ["llm-all-one"]
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"] == ("True", "ClaimTemplateMissing")
+
+        template = {"metadata": {"name": "each"}, "spec": CLAIM}
+        await stage.make(ResourceClaimTemplate, template)
+        await stage.settle(1)
+        assert await stage.names(ResourceClaim) == ["llm-0-each", "llm-1-each", "llm-all-one"]
+        assert (await stage.conditions(PodCliqueSet, "llm"))["Stalled"][0] == "False"
+
+        await stage.delete(ResourceClaim, "llm-1-each")
+        await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 1}})
+        await stage.settle()
+        assert await stage.names(ResourceClaim) == ["llm-0-each", "llm-all-one"]
+        stage.forget()
+        await make_well(stage)
+        await stage.settle()
+        assert stage.writes() == ["PATCH podcliquesets/llm/status"]
+
+
+@virtual
+async def test_groves_finalizer_is_taken_off_a_set_that_goes_and_no_other() -> None:
+    stage = await a_stage()
+    held = a_set_body("llm")
+    held["metadata"]["finalizers"] = [SET_FINALIZER, "example.com/other"]
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, held)
+        await stage.settle()
+        assert SET_FINALIZER in (await the_set(stage))["metadata"]["finalizers"]
+        await stage.delete(PodCliqueSet, "llm")
+        await stage.settle()
+        assert (await the_set(stage))["metadata"]["finalizers"] == ["example.com/other"]
+        await stage.patch(PodCliqueSet, "llm", {"metadata": {"finalizers": None}})
+        await stage.settle()
+        assert await stage.find(PodCliqueSet, "llm") is None
+
+
+@virtual
+async def test_nothing_is_left_of_a_set_that_was_deleted() -> None:
+    stage = await a_stage()
+    async with stage.collector(), stage.operator(controllers):
+        await stage.make(PodCliqueSet, in_turn(replicas=2))
+        await stage.settle()
+        assert await stage.names(PodClique)
+        await stage.delete(PodCliqueSet, "llm")
+        await stage.settle(30)
+        for kind in (PodClique, Role, RoleBinding):
+            left = [
+                one
+                for one in await stage.all(kind)
+                if one["metadata"].get("labels", {}).get(PART_OF) == "llm"
+            ]
+            assert left == []
+
+
+@virtual
+async def test_a_set_made_anew_waits_for_what_its_predecessor_had() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, in_turn())
+        await stage.settle()
+        before = {one["metadata"]["uid"] for one in await stage.all(PodClique)}
+        await stage.delete(PodCliqueSet, "llm")
+        await stage.make(PodCliqueSet, in_turn())
+        await stage.settle(60)
+        assert {one["metadata"]["uid"] for one in await stage.all(PodClique)} == before
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Ready"] == ("False", "CreatingChildren")
+        assert not [reason for reason, _ in await stage.events() if "Fail" in reason]
+        async with stage.collector():
+            await stage.settle(10)
+            after = {one["metadata"]["uid"] for one in await stage.all(PodClique)}
+            assert len(after) == 2
+            assert not after & before
+            assert (await status(stage))["observedGeneration"] == 1
+            owners = (await stage.get(Role, ROLE))["metadata"]["ownerReferences"]
+            assert owners[0]["uid"] == (await the_set(stage))["metadata"]["uid"]
+
+
+@virtual
+async def test_conditions_of_others_stay() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm"))
+        await stage.settle()
+        now = "2026-01-01T00:00:00Z"
+        foreign = {"type": "Theirs", "status": "True", "reason": "So", "message": ""}
+        conditions = [*(await status(stage))["conditions"], foreign | {"lastTransitionTime": now}]
+        await stage.patch(
+            PodCliqueSet, "llm", {"status": {"conditions": conditions}}, part="status"
+        )
+        await make_well(stage)
+        await stage.settle()
+        found = await stage.conditions(PodCliqueSet, "llm")
+        assert found["Theirs"] == ("True", "So")
+        assert found["Ready"][0] == "True"
+
+
+@virtual
+async def test_a_set_at_zero_is_well_and_says_so() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", replicas=0))
+        await stage.settle()
+        assert (await stage.conditions(PodCliqueSet, "llm"))["Ready"] == ("True", "ScaledToZero")
+        assert (await status(stage))["observedGeneration"] == 1

@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller of gangs alone on a cluster: what it writes, when, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.virtual import run, virtual
+from tests.unit.workloads.podgang.troupe import Troupe, a_base, a_troupe, wl2_body
+from tests.unit.workloads.sets import a_clique, a_group, a_set_body
+from trellis.api.core.pod import Pod
+from trellis.api.grove.podclique import PodClique
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.api.labels import GANG_GATE
+from trellis.api.names import pod_index_of
+from trellis.api.scheduler.podgang import PodGang
+from trellis.kube.errors import Ambiguous, Failure, Invalid
+
+if TYPE_CHECKING:
+    from trellis.kube.transport import Request
+
+ONE = a_set_body("one", a_clique("w", 3, 2))
+W = "one-0-w"
+
+
+async def a_gang(body: dict[str, object] | None = None) -> Troupe:
+    """A set of one clique."""
+    troupe = await a_troupe(body or ONE)
+    await troupe.make_alone()
+    return troupe
+
+
+@virtual
+async def test_a_gang_is_made_in_one_write_when_the_last_of_its_podcliques_is_there() -> None:
+    troupe = await a_troupe()
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.make_group(1)
+        await troupe.stage.settle()
+        assert troupe.stage.writes() == []
+        await troupe.make_members(0)
+        await troupe.stage.settle(0.1)
+        assert troupe.stage.writes() == ["POST podgangs"]
+        listed = await troupe.listed("wl2-0")
+        assert {clique: len(names) for clique, names in listed.items()} == {
+            "wl2-0-pc-a": 2,
+            "wl2-0-sg-x-0-pc-b": 1,
+            "wl2-0-sg-x-0-pc-c": 3,
+        }
+
+
+@virtual
+async def test_gates_are_lifted_when_the_last_pod_is_there_and_not_before() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        await troupe.make_pods("one-0", skip=1)
+        await troupe.stage.settle(1)
+        assert len(await troupe.gated()) == 2
+        (last,) = await troupe.make_pods("one-0")
+        await troupe.stage.settle(0.1)
+        assert last
+        assert await troupe.gated() == []
+        lifted = [write for write in troupe.stage.writes() if write.startswith("PATCH pods/")]
+        assert len(lifted) == 3
+
+
+@virtual
+async def test_gates_of_users_stay() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0", gates=["example.com/quota"])
+        await troupe.stage.settle(0.1)
+        for name in names:
+            gates = (await troupe.stage.get(Pod, name))["spec"]["schedulingGates"]
+            assert gates == [{"name": "example.com/quota"}]
+
+
+@virtual
+async def test_a_small_gang_is_told_of_in_two_writes_and_then_left_alone() -> None:
+    troupe = await a_troupe(ONE)
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.stage.settle(0.1)
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        assert await troupe.phase("one-0") == "Starting"
+        await troupe.ready(*names)
+        assert await troupe.phase("one-0") == "Running"
+        told = [write for write in troupe.stage.writes() if write.endswith("/status")]
+        assert len(told) == 2
+        troupe.stage.forget()
+        await troupe.stage.settle(3600)
+        assert troupe.stage.writes() == []
+    async with troupe.operator():
+        assert troupe.stage.writes() == [], "a restart writes nothing"
+
+
+@virtual
+async def test_a_gang_that_starts_at_once_is_told_of_once() -> None:
+    troupe = await a_troupe(ONE)
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.stage.settle(0.1)
+        names = await troupe.make_pods("one-0")
+        await troupe.stage.settle(0.1)
+        for name in names:
+            await troupe.stage.bind(name)
+            await troupe.stage.ready(name)
+        await troupe.stage.settle()
+        told = [write for write in troupe.stage.writes() if write.endswith("/status")]
+        assert len(told) == 1
+        assert await troupe.phase("one-0") == "Running"
+
+
+@virtual
+async def test_that_nothing_comes_of_it_is_told_after_a_while() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        await troupe.stage.settle()
+        assert await troupe.phase("one-0") == "Pending"
+        told = await troupe.stage.conditions(PodGang, "one-0")
+        assert told["Initialized"] == ("False", "PodGangPodsCreationPending")
+
+
+@virtual
+async def test_a_scaled_gang_waits_for_its_base_gang_to_have_nodes() -> None:
+    troupe = await a_troupe()
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.make_group(2)
+        await troupe.make_members(0, 1)
+        await troupe.stage.settle()
+        base = await troupe.make_pods("wl2-0")
+        scaled = await troupe.make_pods("wl2-0-sg-x-0")
+        await troupe.stage.settle()
+        assert sorted(await troupe.gated()) == sorted(scaled)
+        told = await troupe.stage.conditions(PodGang, "wl2-0-sg-x-0")
+        assert told["Scheduled"] == ("False", "WaitingForGang")
+        least = [names[0] for names in (await troupe.listed("wl2-0")).values()]
+        for pod in least[:-1]:
+            await troupe.stage.bind(pod)
+        await troupe.stage.settle()
+        assert await troupe.gated() != []
+        await troupe.stage.bind(least[-1])
+        await troupe.stage.settle(0.1)
+        assert await troupe.gated() == []
+        told = await troupe.stage.conditions(PodGang, "wl2-0")
+        assert told["Scheduled"] == ("True", "AllMinimaScheduled"), "told at once"
+        assert len(base) == 6
+
+
+@virtual
+async def test_a_scaled_gang_has_nobody_to_wait_for_where_the_base_has_no_pods() -> None:
+    troupe = await a_troupe()
+    async with troupe.operator():
+        await a_base(troupe)
+        await troupe.stage.patch(PodCliqueScalingGroup, "wl2-0-sg-x", {"spec": {"replicas": 2}})
+        await troupe.make_members(1)
+        for clique in ("wl2-0-pc-a", "wl2-0-sg-x-0-pc-b", "wl2-0-sg-x-0-pc-c"):
+            await troupe.stage.patch(PodClique, clique, {"spec": {"replicas": 0}})
+        await troupe.stage.settle()
+        assert await troupe.stage.names(PodGang) == ["wl2-0-sg-x-0"]
+        await troupe.make_pods("wl2-0-sg-x-0")
+        await troupe.stage.settle()
+        assert await troupe.gated() == []
+
+
+@virtual
+async def test_gangs_go_with_their_replica_of_the_set_and_of_the_group() -> None:
+    troupe = await a_troupe(wl2_body(replicas=2))
+    async with troupe.operator():
+        await troupe.make_alone(1)
+        await troupe.make_group(2, replica=1)
+        await troupe.make_members(0, 1, replica=1)
+        await a_base(troupe)
+        assert await troupe.stage.names(PodGang) == ["wl2-0", "wl2-1", "wl2-1-sg-x-0"]
+        await troupe.stage.patch(PodCliqueScalingGroup, "wl2-1-sg-x", {"spec": {"replicas": 1}})
+        await troupe.stage.settle()
+        assert await troupe.stage.names(PodGang) == ["wl2-0", "wl2-1"]
+        await troupe.stage.patch(PodCliqueSet, "wl2", {"spec": {"replicas": 1}})
+        await troupe.stage.settle()
+        assert await troupe.stage.names(PodGang) == ["wl2-0"]
+
+
+@virtual
+async def test_a_group_below_its_minimum_has_only_what_lives_in_the_base_gang() -> None:
+    troupe = await a_troupe()
+    async with troupe.operator():
+        await a_base(troupe)
+        await troupe.stage.patch(PodCliqueScalingGroup, "wl2-0-sg-x", {"spec": {"replicas": 0}})
+        await troupe.stage.settle()
+        assert list(await troupe.listed("wl2-0")) == ["wl2-0-pc-a"]
+        await troupe.stage.patch(PodCliqueScalingGroup, "wl2-0-sg-x", {"spec": {"replicas": 1}})
+        await troupe.stage.settle()
+        assert len(await troupe.listed("wl2-0")) == 3
+
+
+@virtual
+async def test_a_clique_of_none_is_left_out_and_the_last_takes_the_gang_with_it() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        await troupe.stage.patch(PodClique, W, {"spec": {"replicas": 0}})
+        await troupe.stage.settle()
+        assert await troupe.stage.names(PodGang) == []
+        await troupe.stage.patch(PodClique, W, {"spec": {"replicas": 1}})
+        await troupe.stage.settle(0.1)
+        assert len((await troupe.listed("one-0"))[W]) == 1
+
+
+@virtual
+async def test_a_pod_that_leaves_is_replaced_while_it_still_hangs_there() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        before = (await troupe.listed("one-0"))[W]
+        await troupe.stage.delete(Pod, before[1])
+        await troupe.stage.settle(0.1)
+        after = (await troupe.listed("one-0"))[W]
+        assert (after[0], after[2]) == (before[0], before[2])
+        assert after[1] != before[1]
+        (fresh,) = await troupe.make_pods("one-0")
+        await troupe.stage.settle(0.3)
+        assert await troupe.gated() == [], "what comes later is let go at once"
+        assert fresh == after[1]
+
+
+@virtual
+async def test_a_pod_that_fails_again_and_again_is_replaced_ever_later() -> None:
+    troupe = await a_gang(a_set_body("one", a_clique("w", 1)))
+    async with troupe.operator():
+        (first,) = await troupe.make_pods("one-0")
+        await troupe.bind(first)
+        await troupe.stage.patch(
+            Pod, first, {"metadata": {"annotations": {"trellis.dev/attempt": "2"}}}
+        )
+        await troupe.stage.end(first)
+        await troupe.stage.settle(19)
+        assert (await troupe.listed("one-0"))[W] == [first]
+        await troupe.stage.settle(2)
+        assert (await troupe.listed("one-0"))[W] != [first]
+
+
+@virtual
+async def test_a_gang_that_somebody_deletes_comes_back_with_the_pods_that_live() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        before = await troupe.listed("one-0")
+        await troupe.stage.delete(PodGang, "one-0")
+        await troupe.stage.settle(0.5)
+        assert await troupe.listed("one-0") == before
+
+
+@virtual
+async def test_a_podclique_that_is_being_put_back_keeps_its_names_in_the_gang() -> None:
+    troupe = await a_troupe()
+    async with troupe.operator():
+        await a_base(troupe)
+        before = await troupe.listed("wl2-0")
+        await troupe.stage.delete(PodClique, "wl2-0-pc-a")
+        await troupe.stage.settle()
+        assert await troupe.listed("wl2-0") == before
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert await troupe.listed("wl2-0") == before
+
+
+@virtual
+async def test_pods_of_a_podclique_that_was_there_before_hold_their_names_until_they_leave() -> (
+    None
+):
+    troupe = await a_gang()
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        before = await troupe.listed("one-0")
+        await troupe.stage.delete(PodClique, W)
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert await troupe.listed("one-0") == before
+        for name in names:
+            # As the collector of the cluster does; something holds them up.
+            await troupe.stage.delete(Pod, name)
+        await troupe.stage.settle()
+        after = await troupe.listed("one-0")
+        assert len(after[W]) == 3
+        assert not set(after[W]) & set(before[W])
+
+
+@virtual
+async def test_a_gang_that_is_going_is_waited_for() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        hold = {"metadata": {"finalizers": ["example.com/hold"]}}
+        await troupe.stage.patch(PodGang, "one-0", hold)
+        await troupe.stage.delete(PodGang, "one-0")
+        await troupe.stage.settle()
+        troupe.stage.forget()
+        await troupe.make_pods("one-0")
+        await troupe.stage.settle()
+        assert troupe.stage.writes() == []
+        await troupe.stage.patch(PodGang, "one-0", {"metadata": {"finalizers": None}})
+        await troupe.stage.settle(0.1)
+        assert troupe.stage.writes()[0] == "POST podgangs"
+
+
+@virtual
+async def test_the_gang_of_somebody_else_is_never_touched_and_made_once_that_is_gone() -> None:
+    troupe = await a_troupe(ONE)
+    theirs = {"metadata": {"name": "one-0"}, "spec": {"podgroups": []}}
+    before = await troupe.stage.make(PodGang, theirs)
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert await troupe.stage.get(PodGang, "one-0") == before
+        ((reason, text),) = await troupe.stage.events("one")
+        assert reason == "NameConflict"
+        assert "PodGang one-0 belongs to nobody" in text
+        await troupe.stage.delete(PodGang, "one-0")
+        await troupe.stage.settle()
+        assert list(await troupe.listed("one-0")) == [W]
+
+
+@virtual
+async def test_of_two_sets_with_one_gang_name_the_first_has_it_and_the_other_is_told() -> None:
+    cliques = (a_clique("alone"), a_clique("member"))
+    body = a_set_body("a", *cliques, groups=(a_group("sg", "member", replicas=2),))
+    troupe = await a_troupe(body)
+    rival = Troupe(troupe.stage, a_set_body("a-0-sg", a_clique("w")))
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.make_group(2)
+        await troupe.make_members(0, 1)
+        await rival.begin()
+        await rival.make_alone()
+        await troupe.stage.settle()
+        assert await troupe.stage.names(PodGang) == ["a-0", "a-0-sg-0"]
+        assert list(await troupe.listed("a-0-sg-0")) == ["a-0-sg-1-member"]
+        ((reason, text),) = await troupe.stage.events("a-0-sg")
+        assert reason == "NameConflict"
+        assert "PodGang a-0-sg-0 is that of PodCliqueSet a" in text
+        assert await troupe.stage.events("a") == []
+        await troupe.stage.patch(PodCliqueScalingGroup, "a-0-sg", {"spec": {"replicas": 1}})
+        await troupe.stage.delete(PodClique, "a-0-sg-1-member")
+        await troupe.stage.settle()
+        assert list(await troupe.listed("a-0-sg-0")) == ["a-0-sg-0-w"]
+
+
+@virtual
+async def test_marks_of_a_set_reach_its_gangs_and_those_of_others_stay() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        await troupe.stage.patch(PodGang, "one-0", {"metadata": {"labels": {"theirs": "1"}}})
+        marks = {"metadata": {"labels": {"kai.scheduler/queue": "blue", "team": "red"}}}
+        await troupe.stage.patch(PodCliqueSet, "one", marks)
+        await troupe.stage.settle()
+        labels = (await troupe.stage.get(PodGang, "one-0"))["metadata"]["labels"]
+        assert (labels["kai.scheduler/queue"], labels["team"], labels["theirs"]) == (
+            "blue",
+            "red",
+            "1",
+        )
+        await troupe.stage.patch(PodCliqueSet, "one", {"metadata": {"labels": {"team": None}}})
+        await troupe.stage.settle()
+        labels = (await troupe.stage.get(PodGang, "one-0"))["metadata"]["labels"]
+        assert "team" not in labels
+        assert labels["theirs"] == "1"
+
+
+@virtual
+async def test_conditions_of_others_survive() -> None:
+    troupe = await a_gang()
+    theirs = {
+        "type": "Theirs",
+        "status": "True",
+        "reason": "Because",
+        "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    async with troupe.operator():
+        await troupe.stage.settle()
+        found = (await troupe.stage.get(PodGang, "one-0"))["status"]["conditions"]
+        await troupe.stage.patch(
+            PodGang, "one-0", {"status": {"conditions": [*found, theirs]}}, part="status"
+        )
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        told = await troupe.stage.conditions(PodGang, "one-0")
+        assert told["Theirs"] == ("True", "Because")
+        assert told["Scheduled"][0] == "True"
+
+
+@virtual
+async def test_no_gate_is_lifted_while_placement_lets_the_gang_wait() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        wait = {"metadata": {"annotations": {"trellis.dev/placement": "wait"}}}
+        await troupe.stage.patch(PodGang, "one-0", wait)
+        await troupe.make_pods("one-0")
+        await troupe.stage.settle()
+        assert len(await troupe.gated()) == 3
+        go = {"metadata": {"annotations": {"trellis.dev/placement": None}}}
+        await troupe.stage.patch(PodGang, "one-0", go)
+        await troupe.stage.settle()
+        assert await troupe.gated() == []
+
+
+@virtual
+async def test_nothing_is_made_for_a_set_that_is_going() -> None:
+    troupe = await a_troupe(ONE)
+    hold = {"metadata": {"finalizers": ["example.com/hold"]}}
+    await troupe.stage.patch(PodCliqueSet, "one", hold)
+    await troupe.stage.delete(PodCliqueSet, "one")
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert troupe.stage.writes() == []
+
+
+@virtual
+async def test_what_the_server_refuses_is_told_and_tried_again() -> None:
+    troupe = await a_gang()
+    refusing = True
+
+    def refuse(request: Request) -> None:
+        if refusing and request.method == "POST" and request.path.endswith("/podgangs"):
+            raise Invalid(str(request), Failure(code=422, message="too much"))
+
+    troupe.stage.watched.before = refuse
+    async with troupe.operator():
+        told = await troupe.stage.events("one")
+        assert told[0] == ("PodGangCreateOrUpdateFailed", "PodGang: create one-0: too much")
+        refusing = False
+        await troupe.stage.settle(120)
+        assert await troupe.stage.names(PodGang) == ["one-0"]
+
+
+@virtual
+async def test_the_ledger_is_never_written_over_what_somebody_else_wrote_meanwhile() -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        met: list[str] = []
+
+        def remember(request: Request) -> None:
+            if request.method == "PATCH" and request.path.endswith("/podgangs/one-0"):
+                met.append((request.body or b"").decode())
+
+        troupe.stage.watched.before = remember
+        await troupe.stage.delete(Pod, names[0])
+        await troupe.stage.settle()
+        assert len(met) == 1
+        assert '"resourceVersion"' in met[0]
+
+
+WRITES = 9
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Which indices are listed, what is held back, and the phase."""
+
+    listed: list[int | None]
+    gated: list[str]
+    phase: str
+
+
+async def _story(lost: int | None, *, after: bool) -> Ending:
+    """A gang from its making to the replacement of a pod; one write is answered by silence."""
+    troupe = await a_gang()
+    count = 0
+
+    def lose(request: Request) -> None:
+        nonlocal count
+        if request.method == "GET" or "/events" in request.path:
+            return
+        count += 1
+        if count - 1 == lost:
+            raise Ambiguous(f"{request}: timed out")
+
+    if after:
+        troupe.stage.watched.after = lose
+    else:
+        troupe.stage.watched.before = lose
+    async with troupe.operator():
+        await troupe.stage.settle(60)
+        names = await troupe.make_pods("one-0")
+        await troupe.stage.settle(60)
+        await troupe.bind(*names)
+        await troupe.stage.delete(Pod, sorted(names)[0])
+        await troupe.stage.settle(60)
+        await troupe.make_pods("one-0")
+        await troupe.stage.settle(60)
+        listed = (await troupe.listed("one-0"))[W]
+        indices = [pod_index_of(name) for name in listed]
+        assert lost is None or count > lost, "there was such a write"
+        return Ending(indices, await troupe.gated(), await troupe.phase("one-0"))
+
+
+@cache
+def _undisturbed() -> Ending:
+    return run(_story(None, after=False))
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before it happened", "after it happened"])
+@pytest.mark.parametrize("lost", range(WRITES))
+def test_whichever_write_is_lost_it_ends_the_same(lost: int, after: bool) -> None:
+    assert run(_story(lost, after=after)) == _undisturbed()
+
+
+@virtual
+async def test_two_leaders_at_once_make_the_same_and_nothing_twice() -> None:
+    troupe = await a_gang()
+    async with troupe.operator(), troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.stage.settle()
+        await troupe.bind(*names)
+        await troupe.stage.delete(Pod, names[1])
+        await troupe.stage.settle()
+        assert len((await troupe.listed("one-0"))[W]) == 3
+        assert len(await troupe.make_pods("one-0")) == 1
+        await troupe.stage.settle()
+        assert await troupe.gated() == []
+        assert GANG_GATE not in str((await troupe.stage.get(Pod, names[0]))["spec"])
