@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import msgspec
+
 from trellis.api.meta import Object
 from trellis.instruments.logs import logger
 from trellis.kube.errors import AlreadyExists, Conflict, NotFound
@@ -27,7 +29,7 @@ from trellis.runtime.converged import (
 )
 from trellis.runtime.parallel import in_parallel
 from trellis.runtime.plan import Comparison, Edit, Wanted, body, plan
-from trellis.runtime.writes import Replaced
+from trellis.runtime.writes import Replaced, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -163,7 +165,8 @@ class _Family(Generic[T]):
         ours = controller is not None and controller.uid == self._owner
         if not ours or holder.deleting or self._cache.scope.covers(holder.labels):
             return None
-        labels = {"metadata": {"labels": dict(one.metadata.labels)}}
+        wanted = msgspec.json.decode(body(one), type=Stored)
+        labels = {"metadata": {"labels": dict(wanted.metadata.labels)}}
         try:
             await self._writes.patch(self._writer, self._cache, holder, labels)
         except (NotFound, Replaced):

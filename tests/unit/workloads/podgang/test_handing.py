@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,11 @@ from trellis.workloads.podgang.podgroups import KaiPodGroup
 
 if TYPE_CHECKING:
     from trellis.kube.transport import Request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from trellis.kube.transport import Stream
 
 W = "one-0-w"
 QUEUE = {"kai.scheduler/queue": "research"}
@@ -256,19 +262,24 @@ async def test_without_kai_a_gang_that_is_to_have_a_podgroup_waits_until_it_is_t
 @virtual
 async def test_while_podgroups_cannot_be_read_nothing_starts_and_then_all_does() -> None:
     troupe = await for_kai()
-    blind = True
+    watched, blind = troupe.stage.watched, True
+    served = watched.stream
 
-    def refuse(request: Request) -> None:
-        if blind and request.method == "GET" and request.path.endswith("/podgroups"):
+    @asynccontextmanager
+    async def stream(request: Request) -> AsyncIterator[Stream]:
+        if blind and request.path.endswith("/podgroups"):
             raise Forbidden(str(request), Failure(code=403))
+        async with served(request) as found:
+            yield found
 
-    troupe.stage.watched.before = refuse
-    async with troupe.operator():
-        await troupe.make_alone()
-        await troupe.stage.settle(0.1)
-        await troupe.make_pods("one-0")
-        await troupe.stage.settle(30)
-        assert len(await troupe.gated()) == 2
-        blind = False
-        await troupe.stage.settle(120)
-        assert await troupe.gated() == []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(watched, "stream", stream)
+        async with troupe.operator():
+            await troupe.make_alone()
+            await troupe.stage.settle(0.1)
+            await troupe.make_pods("one-0")
+            await troupe.stage.settle(30)
+            assert len(await troupe.gated()) == 2
+            blind = False
+            await troupe.stage.settle(120)
+            assert await troupe.gated() == []
