@@ -107,7 +107,8 @@ def start(wanted: Wanted) -> None:
 
 def announce(about: About, headline: str, stop: str) -> None:
     """What a person needs next: how to point kubectl here, and what to look at first."""
-    look = "kubectl get jobs,pods -o wide" if about.example else "kubectl get namespaces"
+    kind = "podcliquesets" if about.operator else "jobs"
+    look = f"kubectl get {kind},pods -o wide" if about.example else "kubectl get namespaces"
     print(
         f"{headline}\n"
         f"  export KUBECONFIG={about.kubeconfig}\n"

@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.runtime.difference import difference
-from trellis.runtime.plain import plain
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -88,7 +85,4 @@ class StatusPacer:
 
 
 def differs(found: WithStatus, status: Value) -> bool:
-    if found.status == status:
-        return False
-    present = plain(found.status) if found.status is not None else {}
-    return bool(difference({"status": present}, {"status": plain(status)}, (("status",),)))
+    return found.status != status

@@ -21,8 +21,9 @@ async def test_it_tells_what_happened_and_ends_by_itself(home: Home) -> None:
     assert told[0].startswith("the API answers at https://127.0.0.1:")
     assert "4 nodes with 16 GPUs are ready" in told
     assert "the operator is ready" in told
-    assert sum(line.endswith(" runs") for line in told) == 2
-    assert told[-2] == "all of it runs: Job hello-gpus: 2 pods with 2 GPUs each"
+    assert sum(line.endswith(" runs") for line in told) == 4
+    shown = "PodCliqueSet train: 4 pods with 1 GPU each, all or none"
+    assert told[-2] == f"all of it runs: {shown}"
     assert "\033" not in done.output + done.errors, "no terminal tricks where there is none"
     assert set(Path("/tmp").glob("trellis-demo-*")) <= before  # noqa: S108
     assert not home.state.exists()

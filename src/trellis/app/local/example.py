@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example that a newcomer finds at work: `examples/job`, and how to see that it runs."""
+"""The example that a newcomer finds at work, and how to see that it runs.
+
+With an operator it is a PodCliqueSet, without one an ordinary Job.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from trellis.api.core import pod as pods
+from trellis.api.core import pod as core
 from trellis.api.core.job import Job
-from trellis.api.meta import Metadata, Value
-from trellis.kube.errors import AlreadyExists
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.labels import managed, selector
+from trellis.api.meta import Metadata, Resource, Value
+from trellis.kube.errors import AlreadyExists, ServerFailed
 from trellis.kube.events import Delta, Snapshot
 from trellis.kube.verbs import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from trellis.kube.client import Client
 
-FILE = "job.yaml"
+JOB = "job/job.yaml"
+SET = "podcliqueset/single.yaml"
+_TRIES = 100
+_TRY_SECONDS = 0.1
 
 
 class NotRunning(Exception):
@@ -50,7 +59,7 @@ class Pod(Value, frozen=True, kw_only=True):
 
     @property
     def has_run(self) -> bool:
-        return self.status.phase in {pods.RUNNING, pods.SUCCEEDED}
+        return self.status.phase in {core.RUNNING, core.SUCCEEDED}
 
     @property
     def story(self) -> list[str]:
@@ -64,46 +73,91 @@ class Pod(Value, frozen=True, kw_only=True):
         return lines
 
 
-def folder() -> Path:
-    """`examples/job` of a checkout, or the copy that an installed package carries."""
+def manifest(name: str) -> dict[str, Any]:
+    """A file under `examples` of a checkout, or the copy that an installed package carries."""
     here = Path(__file__).resolve()
-    checkout = here.parents[4] / "examples" / "job"
-    return checkout if (checkout / FILE).is_file() else here.parent / "job"
+    checkout = here.parents[4] / "examples" / name
+    found: dict[str, Any] = yaml.safe_load(
+        (checkout if checkout.is_file() else here.parent / name).read_text()
+    )
+    return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A Job, and the pods that it asks for."""
+    """An object, and the pods that it leads to."""
 
-    def __init__(self, manifest: dict[str, Any]) -> None:
-        self._manifest = manifest
-        self.name: str = manifest["metadata"]["name"]
-        self._namespace: str = manifest["metadata"]["namespace"]
-        self._wanted: int = manifest["spec"]["parallelism"]
-        labels = manifest["spec"]["template"]["metadata"]["labels"]
-        self._selection = Selection(labels=",".join(f"{key}={labels[key]}" for key in labels))
+    resource: Resource
+    manifest: dict[str, Any]
+    pods: int
+    labels: Mapping[str, str]
+    described: str
 
     @classmethod
-    def shipped(cls) -> Example:
-        return cls(yaml.safe_load((folder() / FILE).read_text()))
+    def job(cls) -> Example:
+        found = manifest(JOB)
+        template, wanted = found["spec"]["template"], found["spec"]["parallelism"]
+        named = f"Job {found['metadata']['name']}"
+        return cls(
+            resource=Job.resource,
+            manifest=found,
+            pods=wanted,
+            labels=template["metadata"]["labels"],
+            described=f"{named}: {wanted} pods with {_gpus(template['spec'])} GPUs each",
+        )
+
+    @classmethod
+    def podcliqueset(cls) -> Example:
+        found = manifest(SET)
+        name, template = found["metadata"]["name"], found["spec"]["template"]
+        (clique,) = template["cliques"]
+        wanted = found["spec"]["replicas"] * clique["spec"]["replicas"]
+        gpus = _gpus(clique["spec"]["podSpec"])
+        return cls(
+            resource=PodCliqueSet.resource,
+            manifest=found,
+            pods=wanted,
+            labels=managed(name),
+            described=f"PodCliqueSet {name}: {wanted} pods with {gpus} GPU each, all or none",
+        )
 
     @property
-    def described(self) -> str:
-        (container,) = self._manifest["spec"]["template"]["spec"]["containers"]
-        gpus = container["resources"]["limits"]["nvidia.com/gpu"]
-        return f"Job {self.name}: {self._wanted} pods with {gpus} GPUs each"
+    def name(self) -> str:
+        found: str = self.manifest["metadata"]["name"]
+        return found
+
+    @property
+    def _selection(self) -> Selection:
+        return Selection(labels=selector(dict(self.labels)))
+
+    @property
+    def _namespace(self) -> str:
+        found: str = self.manifest["metadata"].get("namespace", "default")
+        return found
 
     async def start(self, client: Client) -> None:
-        """One that is there already is left as it is."""
-        try:
-            await client.of(Job.resource, bytes, self._namespace).create(self._manifest)
-        except AlreadyExists:
-            return
+        """One that is there already is left as it is.
+
+        An operator that is ready may not yet be known to the server as the one to be asked.
+        """
+        collection = client.of(self.resource, bytes, self._namespace)
+        for _ in range(_TRIES):
+            try:
+                await collection.create(self.manifest)
+            except AlreadyExists:
+                return
+            except ServerFailed as error:
+                refusal = error
+                await client.clock.sleep(_TRY_SECONDS)
+            else:
+                return
+        raise NotRunning(f"{self.described}: {refusal}")
 
     async def until_running(self, client: Client, tell: Callable[[str], None]) -> None:
         """Tells of each pod once it has a node, and once it runs."""
         seen: dict[str, Pod] = {}
         told: dict[str, None] = {}
-        collection = client.of(pods.Pod.resource, Pod, self._namespace)
+        collection = client.of(core.Pod.resource, Pod, self._namespace)
         async with collection.watch(self._selection) as watch:
             async for news in watch:
                 found = _objects(news)
@@ -111,15 +165,15 @@ class Example:
                 for line in (line for pod in found for line in pod.story if line not in told):
                     told[line] = None
                     tell(line)
-                if sum(pod.has_run for pod in seen.values()) >= self._wanted:
+                if sum(pod.has_run for pod in seen.values()) >= self.pods:
                     return
 
     async def what_holds_it_up(self, client: Client) -> str:
         """In the cluster's own words."""
-        listing = await client.of(pods.Pod.resource, Pod, self._namespace).list(self._selection)
+        listing = await client.of(core.Pod.resource, Pod, self._namespace).list(self._selection)
         waiting = [pod for pod in listing.objects if not pod.has_run]
         if not listing.objects:
-            return f"Job {self.name} has no pods yet"
+            return f"{self.resource.kind} {self.name} has no pods yet"
         said = [
             condition.message
             for pod in waiting
@@ -133,3 +187,8 @@ def _objects(news: Snapshot[Pod] | Delta[Pod]) -> list[Pod]:
     if isinstance(news, Snapshot):
         return news.objects
     return [change.object for change in news.changes if change.object is not None]
+
+
+def _gpus(pod_spec: dict[str, Any]) -> int:
+    (container,) = pod_spec["containers"]
+    return int(container["resources"]["limits"]["nvidia.com/gpu"])

@@ -84,6 +84,8 @@ class Standing:
         onlooker.waits("the operator")
         await self.cluster.parts.unless_broken(self.operator.ready())
         onlooker.happened("the operator is ready")
+        if self.example is not None:
+            await self.example.start(self.cluster.client())
 
     async def example_runs(self, onlooker: Onlooker) -> None:
         """Raises NotRunning, with what the cluster says, if that takes too long."""
@@ -126,7 +128,10 @@ async def _begun(order: Order, cluster: Running) -> Example | None:
     """In a cluster of before, what users made of the example is theirs."""
     if not (order.example and cluster.fresh):
         return None
-    example = Example.shipped()
+    if order.configuration is not None:
+        # Nobody knows its kind yet; it is started when the operator is ready.
+        return Example.podcliqueset()
+    example = Example.job()
     await example.start(cluster.client())
     return example
 

@@ -29,12 +29,17 @@ async def test_a_newcomer_gets_nodes_an_operator_and_an_example_at_work(home: Ho
         await cluster.until_said(UP)
         said = cluster.said()
         assert f"export KUBECONFIG={home.kubeconfig()}" in said
-        for command in ("kubectl get nodes", "kubectl get jobs,pods -o wide", "trellis down"):
+        for command in (
+            "kubectl get nodes",
+            "kubectl get podcliquesets,pods -o wide",
+            "trellis down",
+        ):
             assert command in said
         nodes = await home.kubectl("get", "nodes", "--no-headers")
         assert [line.split()[1] for line in nodes.splitlines()] == ["Ready"] * 4
-        pods = json.loads(await home.kubectl("get", "pods", "-l", "app=hello-gpus", "-o", "json"))
-        assert [pod["status"]["phase"] for pod in pods["items"]] == ["Running", "Running"]
+        of_set = ("-l", "app.kubernetes.io/part-of=train")
+        pods = json.loads(await home.kubectl("get", "pods", *of_set, "-o", "json"))
+        assert [pod["status"]["phase"] for pod in pods["items"]] == ["Running"] * 4
         await home.kubectl("wait", "--for=condition=Ready", "clustertopology/grove-topology")
         refused = (home.state / "default" / "operator.log").read_text()
         assert " 403 " not in refused, "a right is missing"

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from trellis.api.meta import Metadata
-from trellis.app.local.example import Example, Pod, PodSpec, PodStatus, folder
+from trellis.app.local.example import Example, Pod, PodSpec, PodStatus
 
 WORKER = Metadata(name="w")
 
@@ -13,9 +13,10 @@ def a_pod(node: str = "", phase: str = "Pending") -> Pod:
     return Pod(metadata=WORKER, spec=PodSpec(node_name=node), status=PodStatus(phase=phase))
 
 
-def test_the_example_is_the_one_that_users_find() -> None:
-    assert folder().parts[-2:] == ("examples", "job")
-    assert Example.shipped().described == "Job hello-gpus: 2 pods with 2 GPUs each"
+def test_the_examples_are_those_that_users_find() -> None:
+    assert Example.job().described == "Job hello-gpus: 2 pods with 2 GPUs each"
+    shown = "PodCliqueSet train: 4 pods with 1 GPU each, all or none"
+    assert Example.podcliqueset().described == shown
 
 
 @pytest.mark.parametrize(
