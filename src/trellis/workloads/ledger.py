@@ -14,7 +14,7 @@ import msgspec
 
 from trellis.api import names
 from trellis.api.annotation import POD_LEDGER
-from trellis.api.labels import POD_INDEX
+from trellis.api.labels import POD_INDEX, SHORT_SET_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,9 +33,9 @@ def listed(gang: PodGang, clique: str, pods: Iterable[Pod]) -> Listed:
     known = {pod.metadata.name: pod for pod in pods}
     noted = _noted(gang)
     if noted is not None:
-        return by_index(noted.get(clique, ()), known)
+        return by_index(clique, noted.get(clique, ()), known)
     groups = (group for group in gang.spec.podgroups if group.name == clique)
-    return by_index((one.name for group in groups for one in group.pod_references), known)
+    return by_index(clique, (one.name for group in groups for one in group.pod_references), known)
 
 
 def all_listed_names(gang: PodGang) -> Mapping[str, Sequence[str]]:
@@ -49,20 +49,49 @@ def all_listed_names(gang: PodGang) -> Mapping[str, Sequence[str]]:
     }
 
 
-def by_index(listed_names: Iterable[str], known: Mapping[str, Pod]) -> Listed:
-    """Listed names of one PodClique by their index. `known` are pods by name."""
+def by_index(clique: str, listed_names: Iterable[str], known: Mapping[str, Pod]) -> Listed:
+    """Listed names of that PodClique by their index. `known` are pods by name."""
     found: dict[int, str] = {}
     for name in listed_names:
         pod = known.get(name)
-        index = names.pod_index_of(name) if pod is None else pod_index(pod)
+        index = _index_named(clique, name) if pod is None else pod_index(pod)
         if index is not None:
             found.setdefault(index, name)
     return dict(sorted(found.items()))
 
 
 def pod_index(pod: Pod) -> int | None:
-    """The index of a pod that exists, by its label. None: somebody tampered with it."""
-    value = pod.metadata.labels.get(POD_INDEX, "")
+    """The index of a pod that exists, by its label, or by its host name where that says none.
+
+    None: somebody tampered with it.
+    """
+    index = _number(pod.metadata.labels.get(POD_INDEX, ""))
+    return _index_hosted(pod) if index is None else index
+
+
+def is_ours(gang: PodGang) -> bool:
+    """Whether its list is a ledger. Another operator lists pods when it has made them, one by one:
+    what is not on its list yet would be taken for surplus. It leaves this label off."""
+    return SHORT_SET_NAME in gang.metadata.labels
+
+
+def _index_named(clique: str, name: str) -> int | None:
+    """The index in a name that we decided on. What others named may only look like it:
+    `llm-0-worker-1-x2zb9` is some pod of the clique `worker-1`, and none of index 1."""
+    index, suffix = names.pod_index_of(name), name[-names.POD_SUFFIX_LENGTH :]
+    return index if index is not None and names.pod(clique, index, suffix) == name else None
+
+
+def _index_hosted(pod: Pod) -> int | None:
+    """Pods of older releases of Grove have no such label, but their host names are like ours."""
+    hostname, owner = pod.spec.hostname, pod.metadata.controller
+    index = _number(hostname.rpartition("-")[2])
+    if owner is None or index is None or names.hostname(owner.name, index) != hostname:
+        return None
+    return index
+
+
+def _number(value: str) -> int | None:
     return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec import structs
 
 from trellis.api.annotation import PLACEMENT, POD_LEDGER
-from trellis.api.core.pod import Pod
-from trellis.api.labels import POD_INDEX
-from trellis.api.meta import Metadata
+from trellis.api.core.pod import Pod, PodSpec
+from trellis.api.labels import POD_INDEX, Component, common
+from trellis.api.meta import Metadata, OwnerReference
 from trellis.api.scheduler.podgang import NamespacedName, PodGang, PodGangSpec, PodGroup
-from trellis.workloads.ledger import listed, pod_index
+from trellis.workloads.ledger import is_ours, listed, pod_index
 from trellis.workloads.verdict import NONE, Verdict, verdict
 
 
@@ -25,6 +26,17 @@ def a_gang(*names: str, clique: str = "llm-0-w", **annotations: str) -> PodGang:
 
 def a_pod(name: str, index: str) -> Pod:
     return Pod(metadata=Metadata(name=name, namespace="default", labels={POD_INDEX: index}))
+
+
+def a_pod_of_an_older_grove(hostname: str, clique: str = "llm-0-w") -> Pod:
+    """It says its index nowhere but in its host name."""
+    owner = OwnerReference(
+        api_version="grove.io/v1alpha1", kind="PodClique", name=clique, uid="u", controller=True
+    )
+    return Pod(
+        metadata=Metadata(name="llm-0-w-x2zb9", namespace="default", owner_references=(owner,)),
+        spec=PodSpec(hostname=hostname),
+    )
 
 
 def test_what_is_listed_is_told_by_index_whether_the_pods_exist_or_not() -> None:
@@ -52,6 +64,39 @@ def test_an_annotation_that_cannot_be_read_leaves_what_exists(garbage: str) -> N
 @pytest.mark.parametrize("value", ["", "-1", "1.0", "٣", "9" * 10, "a"])
 def test_a_label_that_is_no_index_is_none(value: str) -> None:
     assert pod_index(a_pod("p", value)) is None
+
+
+@pytest.mark.parametrize(
+    ("hostname", "index"),
+    [
+        ("llm-0-w-0", 0),
+        ("llm-0-w-12", 12),
+        ("llm-0-w-01", None),
+        ("llm-0-w-", None),
+        ("llm-0-w", None),
+        ("llm-0-gpu-w-3", None),
+        ("llm-0-w-a-3", None),
+        ("", None),
+    ],
+)
+def test_where_the_label_is_missing_the_host_name_tells(hostname: str, index: int | None) -> None:
+    assert pod_index(a_pod_of_an_older_grove(hostname)) == index
+
+
+def test_a_host_name_without_an_owner_tells_nothing() -> None:
+    assert pod_index(Pod(metadata=Metadata(name="p"), spec=PodSpec(hostname="p-0"))) is None
+
+
+def test_the_name_of_a_pod_that_is_gone_counts_only_if_we_decided_on_it() -> None:
+    gang = a_gang("llm-0-w-1-x2zb9", "llm-0-w-1-2-x2zb9", clique="llm-0-w-1")
+    assert listed(gang, "llm-0-w-1", ()) == {2: "llm-0-w-1-2-x2zb9"}
+
+
+def test_a_list_is_a_ledger_if_we_wrote_the_gang() -> None:
+    gang = a_gang()
+    assert not is_ours(gang)
+    labels = common("llm", "llm-0", Component.POD_GANG)
+    assert is_ours(structs.replace(gang, metadata=Metadata(name="llm-0", labels=labels)))
 
 
 def test_a_verdict_pins_indices_in_order_as_far_as_it_reaches() -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from trellis.api.annotation import AFTER_DEPARTURE
 from trellis.api.conditions import Motion
-from trellis.api.reasons import cliques, objects, pending
+from trellis.api.reasons import cliques, pending
 from trellis.workloads.attempts import next_attempt
+from trellis.workloads.holders import trouble_with
 from trellis.workloads.ledger import pod_index
 from trellis.workloads.pods import has_failed, is_leaving
 from trellis.workloads.trouble import Trouble
@@ -68,8 +69,7 @@ def _unknown(state: State) -> Trouble | None:
     if state.replicas == 0:
         return None
     if state.conflict is not None:
-        message = f"PodGang {state.conflict} and is left alone: remove or rename it"
-        return Trouble(reason=objects.NAME_CONFLICT, message=message)
+        return trouble_with(state.conflict)
     if state.member is None:
         message = f"PodCliqueSet {state.owner.metadata.name} has no clique that is called so"
         return Trouble(reason=cliques.NOT_IN_TEMPLATE, message=message)

@@ -7,15 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-from trellis.api.labels import (
-    POD_GANG,
-    SCALING_GROUP_REPLICA_INDEX,
-    SET_REPLICA_INDEX,
-    SHORT_SET_NAME,
-)
+from trellis.api.labels import POD_GANG, SCALING_GROUP_REPLICA_INDEX, SET_REPLICA_INDEX
 from trellis.api.meta import Key
-from trellis.runtime.converged import NameConflict
-from trellis.workloads.ledger import listed
+from trellis.workloads.holders import conflict
+from trellis.workloads.ledger import is_ours, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
     from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.scheduler.podgang import PodGang
+    from trellis.runtime.converged import NameConflict
     from trellis.workloads.caches import Caches
     from trellis.workloads.ledger import Listed
     from trellis.workloads.outline import Member, Outline
@@ -149,15 +145,7 @@ def _gang(
     if found is None:
         return None, None
     by = found.metadata.controller
-    if by is not None and by.uid == owner.metadata.uid:
-        return (found if _is_written_here(found) else None), None
-    if by is not None and (by.kind, by.name) == (owner.resource.kind, owner.metadata.name):
-        # What the former set of its name had: the cluster's collector removes it.
-        return None, None
-    return None, NameConflict.held_by(found.metadata)
-
-
-def _is_written_here(gang: PodGang) -> bool:
-    """Whether its list is a ledger. Another operator lists pods when it has made them, one by one:
-    what is not on its list yet would be taken for surplus. It has none of our own labels."""
-    return SHORT_SET_NAME in gang.metadata.labels and not gang.metadata.deleting
+    if by is None or by.uid != owner.metadata.uid:
+        return None, conflict(found, owner)
+    obeyed = is_ours(found) and not found.metadata.deleting
+    return (found if obeyed else None), None

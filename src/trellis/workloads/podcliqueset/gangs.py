@@ -21,6 +21,7 @@ from trellis.api.scheduler.podgang import (
     UNHEALTHY,
     PodGang,
 )
+from trellis.workloads.ledger import is_ours
 from trellis.workloads.podcliqueset.owning import is_of
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ class Gangs:
 
 
 def gangs(found: Iterable[PodGang], uid: str) -> Gangs:
-    """Those that the set with that uid has."""
+    """Those that the set with that uid has. What another operator left is kept for its pods' sake
+    and nobody tells how it is."""
     ranked: list[tuple[bool, str, PodGang]] = []
     counted: Counter[str] = Counter()
     unhealthy = 0
     for gang in found:
-        if is_of(gang, uid):
+        if is_of(gang, uid) and is_ours(gang):
             broken = is_true(gang.status.conditions, UNHEALTHY)
             phase = gang.status.phase
             counted[phase] += 1

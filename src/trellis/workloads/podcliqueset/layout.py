@@ -45,9 +45,10 @@ class GroupSlot(Slot):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSlots:
-    """One replica of a set."""
+    """One replica of a set. `gang` is its base gang."""
 
     index: int
+    gang: Key
     cliques: tuple[Slot, ...]
     groups: tuple[GroupSlot, ...]
 
@@ -57,6 +58,7 @@ class Layout:
         self.outline = outline
         self._namespace = outline.set.metadata.namespace
         self._members: dict[tuple[Key, int], tuple[Slot, ...]] = {}
+        self._gangs: dict[tuple[Key, int], Key] = {}
 
     @cached_property
     def replicas(self) -> tuple[ReplicaSlots, ...]:
@@ -76,9 +78,19 @@ class Layout:
                 self._members[group.key, index] = known
             yield known
 
+    def scaled_gangs(self, group: GroupSlot, count: int) -> Iterator[Key]:
+        """The gangs of those of so many replicas of a scaling group that are in no base gang."""
+        for index in range(group.least, count):
+            known = self._gangs.get((group.key, index))
+            if known is None:
+                name = self.outline.gang_of(group.replica, group.template, index)
+                known = self._gangs[group.key, index] = Key(self._namespace, name)
+            yield known
+
     def _replica(self, index: int) -> ReplicaSlots:
         return ReplicaSlots(
             index,
+            Key(self._namespace, self.outline.base_gang(index)),
             tuple(self._clique(member) for member in self.outline.alone(index)),
             tuple(self._group(index, template) for template in self.outline.groups.values()),
         )

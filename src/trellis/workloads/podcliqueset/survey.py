@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api.annotation import APPLIED
 from trellis.api.labels import POD_TEMPLATE_HASH
+from trellis.workloads.holders import conflict
 from trellis.workloads.members import current_hashes
 from trellis.workloads.podcliqueset.owning import is_of
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
     from trellis.api.meta import Key, Object
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.runtime.converged import NameConflict
     from trellis.workloads.podcliqueset.layout import GroupSlot, Layout, ReplicaSlots, Slot
 
 
@@ -26,6 +29,7 @@ class Sight:
 
     clique: Callable[[Key], PodClique | None]
     group: Callable[[Key], PodCliqueScalingGroup | None]
+    gang: Callable[[Key], PodGang | None]
 
 
 @dataclass(slots=True)
@@ -43,6 +47,8 @@ class Survey:
     """Whether anything is asked for at all: what is scaled to zero everywhere is well."""
     group_replicas: dict[str, int] = field(default_factory=dict)
     """How many replicas each scaling group has now, by its full name."""
+    conflicts: list[NameConflict] = field(default_factory=list)
+    """Gangs that cannot be made, because others have their names."""
 
 
 def survey(layout: Layout, sight: Sight) -> Survey:
@@ -53,7 +59,8 @@ def survey(layout: Layout, sight: Sight) -> Survey:
 
 
 class _Look:
-    """One pass over a set. `_available` and `_updated` are of the replica being looked at."""
+    """One pass over a set. What is `_available`, `_updated` and `_starts` is the replica being
+    looked at: it starts where it has any pods."""
 
     def __init__(self, layout: Layout, sight: Sight) -> None:
         self.seen = Survey()
@@ -62,13 +69,17 @@ class _Look:
         self._uid = layout.outline.set.metadata.uid
         self._hash = layout.outline.generation_hash
         self._available = self._updated = True
+        self._starts = False
 
     def at(self, replica: ReplicaSlots) -> None:
         self._available = self._updated = True
+        self._starts = False
         for clique in replica.cliques:
             self._clique(clique)
         for group in replica.groups:
             self._group(group)
+        if self._starts:
+            self._gang(replica.gang)
         self.seen.available += self._available
         self.seen.updated += self._available and self._updated
 
@@ -83,7 +94,7 @@ class _Look:
             self._updated &= current
             return
         status = found.status
-        self.seen.pods_wanted = True
+        self._wants_pods()
         if status.ready_replicas < needed:
             what = f"PodClique {slot.key.name} ({status.ready_replicas} of {needed} pods ready)"
             self._waits(what)
@@ -98,12 +109,14 @@ class _Look:
         replicas = found.spec.replicas
         self.seen.group_replicas[slot.key.name] = replicas
         self._members(slot, found)
+        for gang in self._layout.scaled_gangs(slot, replicas):
+            self._gang(gang)
         needed = min(slot.least, replicas)
         if not needed:
             self._updated &= current
             return
         status = found.status
-        self.seen.pods_wanted = True
+        self._wants_pods()
         if status.available_replicas < needed:
             ready = f"{status.available_replicas} of {needed} replicas available"
             self._waits(f"PodCliqueScalingGroup {slot.key.name} ({ready})")
@@ -124,6 +137,17 @@ class _Look:
                 else:
                     self._carries(found, member.mark)
 
+    def _gang(self, key: Key) -> None:
+        """Whether it can be made. How it is, it says itself."""
+        found = self._sight.gang(key)
+        if found is None or is_of(found, self._uid):
+            return
+        if (held := conflict(found, self._layout.outline.set)) is not None:
+            self.seen.conflicts.append(held)
+
+    def _wants_pods(self) -> None:
+        self.seen.pods_wanted = self._starts = True
+
     def _carries(self, found: Object, mark: str) -> bool:
         """Whether it says what the set does now."""
         if found.metadata.annotations.get(APPLIED) == mark:
@@ -133,7 +157,7 @@ class _Look:
         return False
 
     def _lacks(self, key: Key, what: str) -> None:
-        self.seen.pods_wanted = True
+        self._wants_pods()
         self._updated = False
         self._behind(key)
         self._waits(what)

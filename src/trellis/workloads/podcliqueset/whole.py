@@ -13,6 +13,7 @@ from trellis.api.labels import SET_FINALIZER
 from trellis.api.meta import Key
 from trellis.runtime.outcome import DONE
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.holders import trouble_with
 from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podcliqueset.belongings import Belongings
 from trellis.workloads.podcliqueset.ending import ending
@@ -43,7 +44,9 @@ class SetReconciler:
         self._clock = clock
         self._belongings = Belongings(caches)
         self._pacer = StatusPacer(caches.sets, clock)
-        self._sight = Sight(clique=caches.cliques.get, group=caches.groups.get)
+        self._sight = Sight(
+            clique=caches.cliques.get, group=caches.groups.get, gang=caches.gangs.get
+        )
 
     def follow(self, old: PodCliqueSet | None, new: PodCliqueSet | None, **_: bool) -> None:
         """For the cache: of a set that is gone, nothing is remembered."""
@@ -77,7 +80,11 @@ class SetReconciler:
             outline=layout.outline,
             seen=seen,
             gangs=gangs(caches.gangs.find(BY_SET, filed), metadata.uid),
-            troubles=(*troubles, *self._board.of(metadata.uid)),
+            troubles=(
+                *troubles,
+                *self._board.of(metadata.uid),
+                *(trouble_with(one) for one in seen.conflicts),
+            ),
             missing_classes=tuple(
                 name
                 for name in layout.priority_classes

@@ -13,11 +13,11 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_GANG
-from trellis.workloads.ledger import all_listed_names, by_index
+from trellis.workloads.ledger import all_listed_names, by_index, is_ours
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podgang.membership import expected, is_wanted, place_of
 from trellis.workloads.podgang.muster import is_gang_scheduled
-from trellis.workloads.podgang.state import Part, State, is_ours
+from trellis.workloads.podgang.state import Part, State
 from trellis.workloads.pods import is_live
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Observer:
                 member=member,
                 clique=clique,
                 pods=found,
-                listed=by_index(names, found) if names is not None else None,
+                listed=by_index(member.name, names, found) if names is not None else None,
             )
 
     def _base(self, owner: PodCliqueSet, outline: Outline, place: Place) -> PodGang | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trellis.api.labels import SHORT_SET_NAME
 from trellis.workloads.outline import min_available
 
 if TYPE_CHECKING:
@@ -84,8 +83,3 @@ class State:
             for name, place in places
             if place is not None and (place.full_name, place.replica) == (group, index)
         )
-
-
-def is_ours(gang: PodGang) -> bool:
-    """Whether we have written it: another operator leaves this label off."""
-    return SHORT_SET_NAME in gang.metadata.labels

@@ -11,6 +11,7 @@ from msgspec import structs
 from trellis.api.conditions import Condition
 from trellis.api.grove.podclique import PodCliqueStatus
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroupStatus
+from trellis.api.labels import Component, common
 from trellis.api.meta import Metadata, Object, Time, owner, to_builtins
 from trellis.api.scheduler.podgang import RUNNING, PodGang, PodGangSpec, PodGangStatus
 from trellis.workloads.members import clique
@@ -47,6 +48,7 @@ class World:
         self.layout = Layout(self.outline)
         self.cliques: dict[str, PodClique] = {}
         self.groups: dict[str, PodCliqueScalingGroup] = {}
+        self.gangs: dict[str, PodGang] = {}
         for replica in range(self.outline.replicas):
             for member in self.outline.alone(replica):
                 self._add(clique(self.outline, member, found, None))
@@ -60,7 +62,8 @@ class World:
                         self._add(clique(self.outline, member, group, None))
 
     def look(self) -> Survey:
-        return survey(self.layout, Sight(clique=self._clique, group=self._group))
+        sight = Sight(clique=self._clique, group=self._group, gang=self._gang)
+        return survey(self.layout, sight)
 
     def clique(self, name: str, **status: Any) -> None:
         """Changes what a PodClique says of itself."""
@@ -115,10 +118,18 @@ class World:
     def _group(self, key: Key) -> PodCliqueScalingGroup | None:
         return self.groups.get(key.name) if key.namespace == "default" else None
 
+    def _gang(self, key: Key) -> PodGang | None:
+        return self.gangs.get(key.name) if key.namespace == "default" else None
+
 
 def a_gang(found: PodCliqueSet, name: str, phase: str = RUNNING, *conditions: Condition) -> PodGang:
     return PodGang(
-        metadata=Metadata(name=name, namespace="default", owner_references=(owner(found),)),
+        metadata=Metadata(
+            name=name,
+            namespace="default",
+            labels=common(found.metadata.name, name, Component.POD_GANG),
+            owner_references=(owner(found),),
+        ),
         spec=PodGangSpec(podgroups=()),
         status=PodGangStatus(phase=phase, conditions=conditions),
     )

@@ -9,6 +9,7 @@ from tests.unit.workloads.podcliqueset.builders import WHEN, a_condition, a_gang
 from tests.unit.workloads.sets import a_set
 from trellis.api.conditions import READY
 from trellis.api.grove.podcliqueset import GANG_STATUSES_LIMIT
+from trellis.api.labels import managed
 from trellis.api.scheduler.podgang import (
     DISRUPTION_TARGET,
     INITIALIZED,
@@ -63,6 +64,14 @@ def test_gangs_of_others_and_those_that_go_are_not_told_of() -> None:
     seen = gangs([going, other], UID)
     assert seen.told == ()
     assert str(seen) == "no gangs yet"
+
+
+def test_a_gang_that_another_operator_left_for_its_pods_is_not_told_of() -> None:
+    left = a_gang(SET, "llm-0-1772366400", PENDING)
+    left = structs.replace(left, metadata=structs.replace(left.metadata, labels=managed("llm")))
+    seen = gangs([left, a_gang(SET, "llm-0")], UID)
+    assert [one.name for one in seen.told] == ["llm-0"]
+    assert str(seen) == "gangs: 1 Running"
 
 
 @given(st.lists(st.sampled_from((RUNNING, STARTING, PENDING, "Failed")), max_size=200))

@@ -18,12 +18,13 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.api.grove.template import IN_ORDER
-from trellis.api.labels import PART_OF, SET_FINALIZER, managed
+from trellis.api.labels import PART_OF, SET_FINALIZER, Component, common, managed
 from trellis.api.meta import owner, to_builtins
 from trellis.api.scheduler.podgang import PodGang
 from trellis.kube.errors import Unreachable
 from trellis.workloads.outline import Outline
 from trellis.workloads.podcliqueset.reconciler import controllers
+from trellis.workloads.podgang.reconciler import controller as podgangs
 
 if TYPE_CHECKING:
     from tests.unit.workloads.stage import Stage
@@ -65,7 +66,7 @@ async def make_well(stage: Stage) -> None:
 
 async def make_gang(stage: Stage, name: str, phase: str) -> None:
     found = msgspec.json.decode(msgspec.json.encode(await the_set(stage)), type=PodCliqueSet)
-    labels = managed("llm")
+    labels = common("llm", name, Component.POD_GANG)
     metadata = {"name": name, "labels": labels, "ownerReferences": [to_builtins(owner(found))]}
     await stage.make(PodGang, {"metadata": metadata, "spec": {"podgroups": []}})
     await stage.patch(PodGang, name, {"status": {"phase": phase}}, part="status")
@@ -400,3 +401,23 @@ async def test_a_set_at_zero_is_well_and_says_so() -> None:
         await stage.settle()
         assert (await stage.conditions(PodCliqueSet, "llm"))["Ready"] == ("True", "ScaledToZero")
         assert (await status(stage))["observedGeneration"] == 1
+
+
+@virtual
+async def test_a_foreign_gang_under_a_name_of_ours_is_left_alone_and_told_of() -> None:
+    stage = await a_stage()
+    theirs = await stage.make(PodGang, {"metadata": {"name": "llm-0"}, "spec": {"podgroups": []}})
+    async with stage.operator(controllers, podgangs):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker", 2)))
+        await stage.settle()
+        assert (await stage.get(PodGang, "llm-0"))["metadata"] == theirs["metadata"]
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"] == ("True", "NameConflict")
+        told = "PodGang llm-0 belongs to nobody and is left alone: remove or rename it"
+        assert await stage.message(PodCliqueSet, "llm", "Stalled") == told
+        await stage.delete(PodGang, "llm-0")
+        await stage.settle()
+        assert (await stage.get(PodGang, "llm-0"))["metadata"]["ownerReferences"]
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"][0] == "False"
+        assert "lastErrors" not in await status(stage)

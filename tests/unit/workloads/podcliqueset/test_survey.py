@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.unit.workloads.podcliqueset.builders import WHEN, World
+from tests.unit.workloads.podcliqueset.builders import WHEN, World, a_gang
 from tests.unit.workloads.sets import a_clique, a_group, a_set
 from trellis.api.annotation import APPLIED, HASH_ALIASES
 from trellis.api.meta import owner
@@ -17,6 +17,8 @@ from trellis.workloads.podcliqueset.layout import Layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from trellis.api.grove.podcliqueset import PodCliqueSet
 
 
 def a_world(replicas: int = 2) -> World:
@@ -182,6 +184,39 @@ def test_a_hash_that_was_taken_over_counts_as_current() -> None:
     world.change_clique("llm-0-worker", annotations=annotations)
     world.clique("llm-0-worker", current_pod_template_hash="groves")
     assert world.look().updated == 1
+
+
+ANOTHER = a_set("other")
+FORMER = a_set("llm", metadata={"uid": "uid-of-before"})
+
+
+@pytest.mark.parametrize(
+    ("gang", "holder", "expected"),
+    [
+        pytest.param("llm-0", ANOTHER, ["llm-0 belongs to PodCliqueSet other"], id="a base gang"),
+        pytest.param(
+            "llm-0-g-0", ANOTHER, ["llm-0-g-0 belongs to PodCliqueSet other"], id="scaled"
+        ),
+        pytest.param("llm-0", FORMER, [], id="of a former set of its name"),
+        pytest.param("llm-0", a_set("llm"), [], id="its own"),
+        pytest.param("llm-0-g-1", ANOTHER, [], id="of a replica that is not there"),
+        pytest.param("llm-1", ANOTHER, [], id="of a replica that is not asked for"),
+    ],
+)
+def test_a_gang_of_somebody_else_is_in_the_way(
+    gang: str, holder: PodCliqueSet, expected: list[str]
+) -> None:
+    world = a_world(1)
+    world.gangs[gang] = a_gang(holder, gang)
+    assert [str(one) for one in world.look().conflicts] == expected
+
+
+def test_a_gang_of_somebody_else_is_in_nobodys_way_where_no_pods_are_wanted() -> None:
+    world = a_world(1)
+    world.gangs["llm-0"] = a_gang(ANOTHER, "llm-0")
+    world.scale_clique("llm-0-worker", 0)
+    world.scale_group("llm-0-g", 0)
+    assert world.look().conflicts == []
 
 
 @settings(max_examples=25)

@@ -246,7 +246,7 @@ def test_as_many_are_listed_as_are_wanted_each_with_a_name_of_its_own(
     assert list(found) == sorted(found)
     for index, name in found.items():
         pod = part.pods.get(name)
-        assert pod is None or by_index([name], part.pods) == {index: name}
+        assert pod is None or by_index(part.name, [name], part.pods) == {index: name}
 
 
 @given(parts(), st.booleans())
