@@ -20,11 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trellis.api.annotation import PLACEMENT
 from trellis.api.config.types import OperatorConfiguration
 from trellis.api.core.node import Node
 from trellis.api.core.pod import READY, Pod
 from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.labels import SCALING_GROUP_REPLICA_INDEX, SET_REPLICA_INDEX
 from trellis.api.meta import Resource
+from trellis.api.scheduler.podgang import PodGang
 from trellis.app.local.operating import Beside, draw_ports, operating
 from trellis.instruments.clock import SystemClock
 from trellis.instruments.metrics import Meter
@@ -52,6 +55,16 @@ OPERATOR = "system:serviceaccount:grove-system:grove-operator"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 SETTLED_SECONDS = 10.0
 PATIENCE_SECONDS = 600.0
+_ADMISSION = ("admissionregistration.k8s.io", "v1")
+POLICIES = Resource(
+    *_ADMISSION, "MutatingAdmissionPolicy", "mutatingadmissionpolicies", namespaced=False
+)
+BINDINGS = Resource(
+    *_ADMISSION,
+    "MutatingAdmissionPolicyBinding",
+    "mutatingadmissionpolicybindings",
+    namespaced=False,
+)
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 POD_SPEC: Json = {
     "terminationGracePeriodSeconds": 0,
@@ -82,6 +95,8 @@ async def measure() -> None:
             await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
             await bench.one("(a) 1,000 pods", [large("a")], 1000)
             await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
+            async with _verdicts(client):
+                await bench.one("(a) born pinned", [large("pinned")], 1000)
             if "--ten" in sys.argv:
                 await bench.one("10,000 pods", [large(f"t{n}") for n in range(10)], 10_000)
 
@@ -147,7 +162,7 @@ class Bench:
     operator: Companion
 
     async def one(self, name: str, sets: list[Json], pods: int) -> None:
-        namespace = f"bench-{pods}-{len(sets)}-{len(name)}"
+        namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
         await _namespace(self.client, namespace)
         before, offset = self._cpu(), self._log_end()
         async with _watched(self.client, namespace) as seen:
@@ -201,6 +216,50 @@ def _operator_writes(lab: Lab, offset: int) -> Counter[str]:
                 code = entry.get("responseStatus", {}).get("code", 0)
                 found[f"{entry['verb']} {kind}{'' if code < 300 else f' ({code})'}"] += 1
     return found
+
+
+@asynccontextmanager
+async def _verdicts(client: Client) -> AsyncIterator[None]:
+    """Every PodGang is born with one: all its pods on one node, by the server's own policy."""
+    nodes = [one.metadata.name for one in (await client.of(Node.resource, Node).list()).objects]
+    replica = f"int(object.metadata.labels['{SET_REPLICA_INDEX}'])"
+    scaled = f"('{SCALING_GROUP_REPLICA_INDEX}' in object.metadata.labels ? 1 : 0)"
+    slot = f"{json.dumps(nodes[:32])}[({replica} * 2 + {scaled}) % 32]"
+    group = (
+        f"'\"' + group.name + '\":[[\"' + {slot} + '\",' + "
+        "string(group.podReferences.size()) + ']]'"
+    )
+    verdict = f"'{{' + object.spec.podgroups.map(group, {group}).join(',') + '}}'"
+    added = f"Object.metadata{{annotations: {{'{PLACEMENT}': {verdict}}}}}"
+    rule = {
+        "apiGroups": [PodGang.resource.group],
+        "apiVersions": ["*"],
+        "operations": ["CREATE"],
+        "resources": [PodGang.resource.plural],
+    }
+    policy = {
+        "metadata": {"name": "verdicts"},
+        "spec": {
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": [rule]},
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {"expression": f"Object{{metadata: {added}}}"},
+                }
+            ],
+        },
+    }
+    binding = {"metadata": {"name": "verdicts"}, "spec": {"policyName": "verdicts"}}
+    await client.of(POLICIES, bytes).create(policy)
+    await client.of(BINDINGS, bytes).create(binding)
+    # The server reads its policies anew every second or so.
+    await asyncio.sleep(3.0)
+    try:
+        yield
+    finally:
+        await client.of(BINDINGS, bytes).delete("verdicts")
+        await client.of(POLICIES, bytes).delete("verdicts")
 
 
 async def _bare(client: Client, count: int) -> None:

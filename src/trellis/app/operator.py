@@ -167,6 +167,8 @@ class Operator:
             work.append(self._custodian().run(self._metrics))
         if server is not None:
             work.append(server.reloader.run())
+        for part in self._choice.parts:
+            work += part.beside(self._means)
         return work
 
     def _admission(self) -> _Admission:

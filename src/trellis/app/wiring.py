@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +24,7 @@ from trellis.workloads.admission.podcliqueset import defaulting, validating
 from trellis.workloads.admission.policy import NOTHING, Policy, Stored
 from trellis.workloads.admission.scaling import scaling
 from trellis.workloads.admission.view import read_by_admission, stored
+from trellis.workloads.auditor.auditor import Auditor
 from trellis.workloads.caches import Caches
 from trellis.workloads.podclique.reconciler import controller as podclique
 from trellis.workloads.podcliqueset.reconciler import controllers as podcliqueset
@@ -70,13 +71,14 @@ def _nothing(_: Means) -> Handlers:
 class Part:
     """A component with what runs for it: its controllers, and its webhooks by path.
 
-    `reads` is what its webhooks look at.
+    `reads` is what its webhooks look at, `beside` what goes on for ever beside its controllers.
     """
 
     component: Component
     controllers: Callable[[Means], Controllers]
     handlers: Callable[[Means], Handlers] = _nothing
     reads: Callable[[Means], tuple[Cache[Any], ...]] = lambda _: ()
+    beside: Callable[[Means], tuple[Coroutine[Any, Any, None], ...]] = lambda _: ()
 
     @property
     def name(self) -> str:
@@ -105,6 +107,7 @@ def parts() -> tuple[Part, ...]:
                 means.configuration, means.operator.username, stored(means.caches)
             ),
             reads=lambda means: read_by_admission(means.caches),
+            beside=lambda means: (Auditor(means.caches, means.env).run(),),
         ),
         Part(
             component=POD_CLIQUE_SCALING_GROUP,

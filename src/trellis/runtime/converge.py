@@ -74,7 +74,7 @@ class Converger:
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
         planned = plan(owner, have, want, children.compare)
-        family = _Family(self._writes, owner.metadata.uid, children, self._futile)
+        family = _Family(self._writes, owner, children, self._futile)
         conflicts = [NameConflict.held_by(found.metadata) for found in planned.foreign]
         tally = Tally(blocked=list(planned.blocked), conflicts=conflicts)
         # Deletions first: what is to be replaced must not be there twice, even for a moment.
@@ -97,7 +97,7 @@ class Converger:
         writer = children.part or owner.metadata.uid
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
-        family = _Family(self._writes, owner.metadata.uid, children, self._futile)
+        family = _Family(self._writes, owner, children, self._futile)
         tally = Tally(blocked=[], conflicts=[])
         await self._phase(tally, [family.patch(edit) for edit in edits if edit not in self._futile])
         return tally.converged()
@@ -112,10 +112,12 @@ class Converger:
 class _Family(Generic[T]):
     """One owner's objects of one kind, and the writes to them."""
 
-    def __init__(self, writes: Writes, owner: str, children: Children[T], futile: _Futile) -> None:
+    def __init__(
+        self, writes: Writes, owner: Object, children: Children[T], futile: _Futile
+    ) -> None:
         self._writes = writes
         self._owner = owner
-        self._writer = children.part or owner
+        self._writer = children.part or owner.metadata.uid
         self._cache = children.cache
         self._propagation = children.propagation
         self._futile = futile
@@ -162,7 +164,7 @@ class _Family(Generic[T]):
         None: it is not that.
         """
         controller = holder.controller
-        ours = controller is not None and controller.uid == self._owner
+        ours = controller is not None and controller.uid == self._owner.metadata.uid
         if not ours or holder.deleting or self._cache.scope.covers(holder.labels):
             return None
         wanted = msgspec.json.decode(body(one), type=Stored)
@@ -176,13 +178,23 @@ class _Family(Generic[T]):
     def _met(self, holder: Metadata) -> Result:
         """What it means that an object of that name is there already."""
         controller = holder.controller
-        if controller is None or controller.uid != self._owner:
-            return NameConflict.held_by(holder)
         if holder.deleting:
             return Blocked(holder.name)
+        if controller is None or controller.uid != self._owner.metadata.uid:
+            return self._met_foreign(holder)
         # Ours after all: the cache is behind, or another instance was faster.
         self._writes.barrier.wrote(self._writer, self._cache, holder.resource_version)
         return OVERTAKEN
+
+    def _met_foreign(self, holder: Metadata) -> Result:
+        controller, owner = holder.controller, self._owner
+        if controller is not None and (controller.kind, controller.name) == (
+            owner.resource.kind,
+            owner.metadata.name,
+        ):
+            # It belongs to an owner of before, with whom it goes.
+            return Blocked(holder.name)
+        return NameConflict.held_by(holder)
 
 
 class _Futile:

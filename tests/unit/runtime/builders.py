@@ -50,9 +50,13 @@ class Ball(Object, frozen=True, kw_only=True):
     spec: BallSpec = BallSpec()
 
 
-def an_owner(uid: str = "uid-box", name: str = "box", *, controller: bool = True) -> OwnerReference:
+def an_owner(uid: str = "uid-box", name: str = "", *, controller: bool = True) -> OwnerReference:
     return OwnerReference(
-        api_version="toys.dev/v1", kind="Box", name=name, uid=uid, controller=controller
+        api_version="toys.dev/v1",
+        kind="Box",
+        name=name or uid.removeprefix("uid-"),
+        uid=uid,
+        controller=controller,
     )
 
 

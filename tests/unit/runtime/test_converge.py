@@ -123,11 +123,11 @@ async def test_an_object_of_somebody_else_is_a_conflict_and_is_not_touched() -> 
     done = await room.converge(*balls("abc"))
     assert done == Converged(
         created=("c",),
-        conflicts=(NameConflict("a", "Box box"), NameConflict("b", "nobody")),
+        conflicts=(NameConflict("a", "Box other"), NameConflict("b", "nobody")),
     )
     assert not done.complete
     assert room.api.all("balls")[:2] == before
-    assert str(done.conflicts[0]) == "a belongs to Box box"
+    assert str(done.conflicts[0]) == "a belongs to Box other"
 
 
 @virtual.virtual
@@ -416,3 +416,13 @@ async def test_what_belongs_to_somebody_else_is_not_labelled() -> None:
     done = await room.converger.converge(BOX, children, (), balls("a", labels={"kept": "yes"}))
     assert done.conflicts
     assert "labels" not in (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]
+
+
+@virtual.virtual
+async def test_what_an_owner_of_before_left_behind_is_waited_for() -> None:
+    room = await Room().open()
+    left_behind = a_wanted_ball("a", owner="", owner_references=(an_owner("uid-before", "box"),))
+    await room.put(left_behind)
+    children = Children(cache=room.cache, compare=by_fields("spec"))
+    done = await room.converger.converge(BOX, children, [], balls("a"))
+    assert (done.blocked, done.conflicts) == (("a",), ())

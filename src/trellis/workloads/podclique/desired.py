@@ -8,7 +8,7 @@ goes. A failed pod is kept until the one after it is there, which takes its coun
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import AFTER_DEPARTURE
@@ -22,7 +22,7 @@ from trellis.workloads.trouble import Trouble
 from trellis.workloads.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from trellis.api.core.pod import Pod
     from trellis.workloads.ledger import Listed
@@ -62,6 +62,12 @@ def plan(state: State) -> Plan:
     if hold is not None:
         return Plan(delete=surplus, hold=hold)
     return Plan(create=tuple(_births(state, missing, by_index)), delete=surplus)
+
+
+def sparing(planned: Plan, gone: Collection[str]) -> Plan:
+    """The same without pods of names that were used already: the ledger will have others."""
+    left = tuple(birth for birth in planned.create if birth.name not in gone)
+    return planned if len(left) == len(planned.create) else replace(planned, create=left)
 
 
 def _unknown(state: State) -> Trouble | None:

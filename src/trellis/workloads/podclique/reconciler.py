@@ -13,11 +13,12 @@ from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
 from trellis.workloads.caches import BY_GANG, BY_SET
+from trellis.workloads.departed import LAPSE_SECONDS, Departed
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
-from trellis.workloads.podclique.desired import plan
+from trellis.workloads.podclique.desired import plan, sparing
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.telling import is_awaited, of_changes
@@ -69,6 +70,7 @@ class Reconciler:
         self._caches = caches
         self._outlines = Outlines()
         self._actor = Actor(means, caches)
+        self._departed = Departed(caches.pods, means.env.clock)
         self._pacer = StatusPacer(caches.cliques, means.env.clock)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
@@ -78,8 +80,13 @@ class Reconciler:
         state = None if clique.metadata.deleting else observe(self._caches, self._outlines, clique)
         if state is None:
             return await self._let_go(io, clique)
-        done = await self._actor.act(io, state, plan(state))
-        return await self._tell(io, state, done)
+        planned = plan(state)
+        spared = sparing(planned, self._departed.of(clique.metadata.uid))
+        done = await self._actor.act(io, state, spared)
+        told = await self._tell(io, state, done)
+        if spared is planned or isinstance(told, Again):
+            return told
+        return Again(LAPSE_SECONDS)
 
     async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""

@@ -30,7 +30,12 @@ def delay(attempts: int) -> timedelta:
     return min(FIRST * doublings, LONGEST)
 
 
-def replaced_at(pod: Pod) -> datetime | None:
-    """When a failed pod is to be replaced. None: nothing says when it failed, so at once."""
-    since = failed_at(pod)
-    return since + delay(attempt(pod)) if since is not None else None
+def replaced_at(pod: Pod, now: datetime, seen_for: timedelta | None = None) -> datetime:
+    """When a failed pod is to be replaced. `seen_for`: how long it has been seen failed.
+
+    When it failed is told by another clock than ours: that may bring it forward, not put it off.
+    """
+    since, pause = failed_at(pod) or now, delay(attempt(pod))
+    if not pause:
+        return now
+    return min(since, now - (seen_for or timedelta(0))) + pause

@@ -41,7 +41,7 @@ def next_listing(part: Part, now: datetime, *, anew: bool = False) -> Listing:
     due: datetime | None = None
     for index, name in known.items():
         pod = part.pods.get(name)
-        if anew:
+        if anew or (pod is None and name in part.gone):
             entries[index] = _fresh(part, index, name)
         elif pod is not None and not is_live(pod):
             at = _replaced_at(part, pod, now)
@@ -57,7 +57,7 @@ def next_listing(part: Part, now: datetime, *, anew: bool = False) -> Listing:
 def _replaced_at(part: Part, pod: Pod, now: datetime) -> datetime | None:
     """When the name of a pod that is leaving or has failed is replaced. None: when it is gone."""
     if not is_leaving(pod):
-        return replaced_at(pod) or now
+        return replaced_at(pod, now, part.failed_for.get(pod.metadata.name))
     waits = part.clique.metadata.annotations.get(AFTER_DEPARTURE) == "true"
     return None if waits else now
 
@@ -108,7 +108,8 @@ def _fresh(part: Part, index: int, previous: str = "") -> str:
     while True:
         name = names.pod(part.name, index, names.pod_suffix(uid, str(index), previous))
         pod = part.pods.get(name)
-        if name != previous and (pod is None or (returns and is_live(pod))):
+        free = name not in part.gone if pod is None else returns and is_live(pod)
+        if name != previous and free:
             return name
         # More and more goes into it, so that it never comes back to a name that it has been at.
         previous += name

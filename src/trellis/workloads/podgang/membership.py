@@ -73,12 +73,12 @@ def expected(outline: Outline, place: Place, live: Live) -> tuple[Member, ...]:
 
 
 def _marked(outline: Outline, marked: Mapping[str, str]) -> Place | None:
-    replica = _number(marked, SET_REPLICA_INDEX)
+    replica = number(marked, SET_REPLICA_INDEX)
     if replica is None:
         return None
     if SCALING_GROUP not in marked:
         return Place(replica=replica)
-    index = _number(marked, SCALING_GROUP_REPLICA_INDEX)
+    index = number(marked, SCALING_GROUP_REPLICA_INDEX)
     groups = outline.groups.values()
     full_name = marked[SCALING_GROUP]
     group = next((one for one in groups if outline.group_name(replica, one) == full_name), None)
@@ -89,6 +89,7 @@ def _marked(outline: Outline, marked: Mapping[str, str]) -> Place | None:
     return Place(replica=replica, group=group, index=index)
 
 
-def _number(marked: Mapping[str, str], label: str) -> int | None:
+def number(marked: Mapping[str, str], label: str) -> int | None:
+    """The index that a label says, if it says one."""
     value = marked.get(label, "")
     return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None

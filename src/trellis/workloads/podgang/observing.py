@@ -13,8 +13,10 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_GANG
+from trellis.workloads.departed import Departed
 from trellis.workloads.ledger import all_listed_names, by_index, is_ours
 from trellis.workloads.outlines import Outlines
+from trellis.workloads.podgang.failing import Failing
 from trellis.workloads.podgang.membership import expected, is_wanted, place_of
 from trellis.workloads.podgang.muster import is_gang_scheduled
 from trellis.workloads.podgang.state import Part, State
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.meta import Object
     from trellis.api.scheduler.podgang import PodGang
+    from trellis.instruments.clock import Clock
     from trellis.workloads.caches import Caches
     from trellis.workloads.outline import Member, Outline
     from trellis.workloads.podgang.membership import Live, Place
@@ -46,7 +49,9 @@ class Claim:
 
 
 class Observer:
-    def __init__(self, caches: Caches) -> None:
+    def __init__(self, caches: Caches, clock: Clock) -> None:
+        self._departed = Departed(caches.pods, clock)
+        self._failing = Failing(caches.pods, clock)
         self._caches = caches
         self._outlines = Outlines()
 
@@ -110,8 +115,12 @@ class Observer:
 
     def is_base_scheduled(self, state: State) -> bool:
         """Whether the gang that a scaled one comes after has its minima on nodes, or has none."""
+        grouped = {group.name for group in state.base.spec.podgroups} if state.base else set()
+        if any(name not in grouped for name in self._base_cliques_with_pods(state)):
+            # It is yet to be made, or to grow.
+            return False
         if state.base is None:
-            return not self._base_has_pods(state)
+            return True
         namespace, pods = state.key.namespace, self._caches.pods
         return is_gang_scheduled(
             state.base,
@@ -185,16 +194,19 @@ class Observer:
                 clique=clique,
                 pods=found,
                 listed=by_index(member.name, names, found) if names is not None else None,
+                gone=self._departed.of(clique.metadata.uid),
+                failed_for=self._failing.failed_for(found.values()),
             )
 
     def _base(self, owner: PodCliqueSet, outline: Outline, place: Place) -> PodGang | None:
         return self.gang(owner, outline.base_gang(place.replica)) if place.group else None
 
-    def _base_has_pods(self, state: State) -> bool:
-        """Whether there is anything to wait for: one that is not there yet may have pods."""
-        members = state.outline.base_members(state.place.replica, self.live(state))
-        cliques = (self.clique(state.set, member.name) for member in members)
-        return any(clique is None or clique.spec.replicas > 0 for clique in cliques)
+    def _base_cliques_with_pods(self, state: State) -> Iterator[str]:
+        """Those that the base gang is to have. One that is not there yet may have pods."""
+        for member in state.outline.base_members(state.place.replica, self.live(state)):
+            clique = self.clique(state.set, member.name)
+            if clique is None or clique.spec.replicas > 0:
+                yield member.name
 
 
 def _controls(owner: PodCliqueSet, found: Object) -> bool:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from trellis.api.meta import Key
     from trellis.api.scheduler.podgang import PodGang
     from trellis.kube.errors import KubeError
+    from trellis.runtime.converged import Converged
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
     from trellis.workloads.caches import Caches
@@ -64,7 +65,7 @@ OVERTAKEN_SECONDS = 1.0
 def controller(means: Means, caches: Caches) -> Controller[PodGang]:
     """The one that makes PodGangs, keeps their ledgers, lifts gates and makes gangs anew."""
     kai = KaiSide() if is_enabled(means.configuration.scheduler) else None
-    observer = Observer(caches)
+    observer = Observer(caches, means.env.clock)
     return Controller(
         name="podgang",
         cache=caches.gangs,
@@ -119,34 +120,41 @@ class Reconciler:
     async def _remove(self, io: IO, key: Key, claim: Claim) -> Outcome:
         gang = self._caches.gangs.get(key)
         # Pods that another operator made keep the gang that they name for as long as they live.
-        if gang is None or (claim.place is None and self._observer.is_named_by_live_pods(key)):
-            return DONE
-        await io.converge(claim.set, self._children(key, claim.set), (gang,), ())
-        self._forget(gang)
+        if gang is not None and (claim.place or not self._observer.is_named_by_live_pods(key)):
+            await self._converge(io, key, claim.set, None)
         return DONE
 
     async def _write(
         self, io: IO, state: State, wanted: PodGang | None, decision: Decision
     ) -> Outcome:
         """Makes the gang, changes it, or removes one that has nothing left in it."""
-        owner, sets = state.set, self._caches.sets
-        holder = self._caches.gangs.get(state.key)
-        have = (holder,) if holder is not None else ()
-        want = (wanted,) if wanted is not None else ()
         try:
-            written = await io.converge(owner, self._children(state.key, owner), have, want)
+            written = await self._converge(io, state.key, state.set, wanted)
         except Conflict:
             return Again(OVERTAKEN_SECONDS)
+        told = [note for each in written.conflicts for note in held_by_another(state.set, each)]
         if written.patched:
-            for note in made_anew(state, decision):
-                io.record(sets, owner, note)
-        for conflict in written.conflicts:
-            for note in held_by_another(owner, conflict):
-                io.record(sets, owner, note)
-        if written.refused:
-            io.record(sets, owner, unwritten(written.refused[0]))
-            raise written.refused[0].error
+            told += made_anew(state, decision)
+        for note in told:
+            io.record(self._caches.sets, state.set, note)
         return DONE
+
+    async def _converge(
+        self, io: IO, key: Key, owner: PodCliqueSet, wanted: PodGang | None
+    ) -> Converged:
+        """Has the gang as it is wanted, or not at all. What the server will not do is raised."""
+        holder = self._caches.gangs.get(key)
+        have = (holder,) if holder is not None else ()
+        want = (wanted,) if wanted is not None else ()
+        writer = self._observer.identity(key) or part_of(owner.metadata.uid, key.name)
+        children = Children(cache=self._caches.gangs, compare=compare, part=writer)
+        written = await io.converge(owner, children, have, want)
+        if holder is not None and written.deleted:
+            self._forget(holder)
+        if written.refused:
+            io.record(self._caches.sets, owner, unwritten(written.refused[0]))
+            raise written.refused[0].error
+        return written
 
     async def _tend(self, io: IO, found: Found) -> Outcome:
         """All that follows from what is stored: the gang is handed over, let go, and told of."""
@@ -200,10 +208,6 @@ class Reconciler:
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""
         return bool(self._caches.cliques.find(BY_BASE_GANG, str(state.key)))
-
-    def _children(self, key: Key, owner: PodCliqueSet) -> Children[PodGang]:
-        writer = self._observer.identity(key) or part_of(owner.metadata.uid, key.name)
-        return Children(cache=self._caches.gangs, compare=compare, part=writer)
 
     def _forget(self, gang: PodGang) -> None:
         for pacer in (self._pacer, self._first):

@@ -59,8 +59,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupHealth:
-    """A scaling group by its full name, all replicas that are wanted of it, and how many must be
-    well."""
+    """A scaling group by its full name: all replicas wanted of it, and how many must be well."""
 
     name: str
     minimum: int
@@ -97,7 +96,7 @@ class Threat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is due now: everything, or some replicas of scaling groups. `next`: when to look again.
+    """What is due now: everything, or some replicas of scaling groups.
 
     `threats` are those whose time is yet to come.
     """
@@ -108,6 +107,7 @@ class Decision:
 
     @property
     def next(self) -> datetime | None:
+        """When the first of them comes true."""
         return min((threat.deadline for threat in self.threats), default=None)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from trellis.workloads.outline import min_available
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import timedelta
 
     from trellis.api.core.pod import Pod
     from trellis.api.grove.podclique import PodClique
@@ -33,6 +34,10 @@ class Part:
     clique: PodClique
     pods: Mapping[str, Pod]
     listed: Listed | None = None
+    gone: Collection[str] = ()
+    """Names of pods that were seen and are no more."""
+    failed_for: Mapping[str, timedelta] = field(default_factory=dict)
+    """For how long failed pods have been seen so."""
 
     @property
     def name(self) -> str:

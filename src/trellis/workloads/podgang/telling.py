@@ -30,7 +30,9 @@ def made_anew(state: State, decision: Decision) -> Iterator[Note]:
 
 
 def unwritten(refusal: Refusal) -> Note:
-    return Note(events.GANG_WRITE_FAILED.token, f"PodGang: {refusal}", "Warning")
+    deleting = refusal.verb == "delete"
+    reason = events.GANG_DELETE_FAILED if deleting else events.GANG_WRITE_FAILED
+    return Note(reason.token, f"PodGang: {refusal}", "Warning")
 
 
 def held_by_another(owner: PodCliqueSet, conflict: NameConflict) -> Iterator[Note]:

@@ -24,6 +24,7 @@ from trellis.api.scheduler.podgang import SCHEDULED, UNHEALTHY
 from trellis.runtime.controller import Wakes
 from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
 from trellis.workloads.kai import is_for_kai
+from trellis.workloads.podgang.membership import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,12 +90,12 @@ class Waking:
         Those that are to be made are woken by their PodCliques.
         """
         metadata = group.metadata
-        owner, replica = metadata.controller, metadata.labels.get(SET_REPLICA_INDEX, "")
-        if owner is not None and replica.isdecimal():
-            yield Key(metadata.namespace, set_replica(owner.name, int(replica)))
+        owner, replica = metadata.controller, number(metadata.labels, SET_REPLICA_INDEX)
+        if owner is not None and replica is not None:
+            yield Key(metadata.namespace, set_replica(owner.name, replica))
         for gang in self._caches.gangs.find(BY_GROUP, str(metadata.key)):
-            index = gang.metadata.labels.get(SCALING_GROUP_REPLICA_INDEX, "")
-            if not index.isdecimal() or int(index) >= group.spec.replicas:
+            index = number(gang.metadata.labels, SCALING_GROUP_REPLICA_INDEX)
+            if index is None or index >= group.spec.replicas:
                 yield gang.metadata.key
 
     def of_set(self, found: PodCliqueSet) -> Iterator[Key]:

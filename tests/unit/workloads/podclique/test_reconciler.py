@@ -18,6 +18,7 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.labels import CLIQUE_FINALIZER, GANG_GATE, SCALING_GROUP_POD_INDEX
 from trellis.api.scheduler.podgang import PodGang
+from trellis.workloads.departed import LAPSE_SECONDS
 
 
 @virtual
@@ -88,12 +89,19 @@ async def test_pods_that_become_ready_are_told_within_half_a_second() -> None:
 
 
 @virtual
-async def test_a_deleted_pod_comes_back_under_its_listed_name() -> None:
+async def test_a_pod_that_failed_and_left_comes_back_under_its_name_if_nobody_lists_another() -> (
+    None
+):
+    """The gang controller, which lists another at once, is not here."""
     story, _, listed = await a_running_story(2)
     async with story.operator():
         before = (await story.pod(listed[0]))["metadata"]["uid"]
+        await story.stage.end(listed[0], "Failed")
+        await story.stage.settle(1)
         await story.stage.delete(Pod, listed[0], grace=0)
         await story.stage.settle(1)
+        assert await story.pods() == [listed[1]]
+        await story.stage.settle(LAPSE_SECONDS)
         assert (await story.pod(listed[0]))["metadata"]["uid"] != before
 
 
@@ -292,7 +300,7 @@ async def test_a_clique_that_starts_after_others_waits_for_those_that_are_there(
         assert waiter["image"] == "example.com/trellis:test"
         await story.stage.patch(PodClique, lead, {"spec": {"replicas": 0}})
         await story.stage.delete(Pod, listed[0], grace=0)
-        await story.stage.settle(1)
+        await story.stage.settle(LAPSE_SECONDS + 1)
         assert "initContainers" not in (await story.pod(listed[0]))["spec"]
 
 

@@ -27,12 +27,9 @@ from trellis.kube.errors import Failure, Forbidden, Invalid
 from trellis.workloads.podgang.podgroups import KaiPodGroup
 
 if TYPE_CHECKING:
-    from trellis.kube.transport import Request
-
-if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from trellis.kube.transport import Stream
+    from trellis.kube.transport import Request, Stream
 
 W = "one-0-w"
 QUEUE = {"kai.scheduler/queue": "research"}

@@ -74,6 +74,13 @@ def test_a_name_is_replaced_while_its_pod_is_still_there(pods: list[Pod]) -> Non
     assert entries(a_part(*pods, listed=listed())) == {**listed(), 0: second(0)}
 
 
+def test_a_name_whose_pod_was_seen_and_is_gone_is_not_used_again() -> None:
+    part = replace(a_part(*three()[1:], listed=listed()), gone={FIRST[0]})
+    assert entries(part) == {**listed(), 0: second(0)}
+    used_up = replace(part, gone={FIRST[0], second(0)})
+    assert entries(used_up)[0] not in {FIRST[0], second(0)}
+
+
 def test_a_pod_that_leaves_is_waited_for_where_the_clique_says_so() -> None:
     part = a_part(*three(leaving=True), listed=listed(), notes={AFTER_DEPARTURE: "true"})
     assert entries(part) == listed()

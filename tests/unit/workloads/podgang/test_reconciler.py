@@ -19,7 +19,7 @@ from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.api.labels import GANG_GATE
 from trellis.api.names import pod_index_of
 from trellis.api.scheduler.podgang import PodGang
-from trellis.kube.errors import Ambiguous, Failure, Invalid
+from trellis.kube.errors import Ambiguous, Failure, Forbidden, Invalid
 
 if TYPE_CHECKING:
     from trellis.kube.transport import Request
@@ -440,6 +440,26 @@ async def test_what_the_server_refuses_is_told_and_tried_again() -> None:
         refusing = False
         await troupe.stage.settle(120)
         assert await troupe.stage.names(PodGang) == ["one-0"]
+
+
+@virtual
+async def test_a_gang_that_may_not_be_deleted_is_told_of_and_tried_again() -> None:
+    troupe = await a_gang()
+    refusing = True
+
+    def refuse(request: Request) -> None:
+        if refusing and request.method == "DELETE":
+            raise Forbidden(str(request), Failure(code=403, message="not allowed"))
+
+    troupe.stage.watched.before = refuse
+    async with troupe.operator():
+        await troupe.stage.patch(PodCliqueSet, "one", {"spec": {"replicas": 0}})
+        await troupe.stage.settle()
+        told = await troupe.stage.events("one")
+        assert told[0] == ("PodGangDeleteFailed", "PodGang: delete one-0: not allowed")
+        refusing = False
+        await troupe.stage.settle(120)
+        assert await troupe.stage.names(PodGang) == []
 
 
 @virtual

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of pods that were there and are gone: what was used up is not used again.
+
+Who makes a listed pod again under its old name may do so on an old ledger, while another instance
+has listed the next name and made that: two pods of one index. So a name whose pod this process saw
+leave is replaced in the ledger rather than made again. It is a memory of moments: what has lapsed
+may be made, so that nobody waits for ever for somebody who saw less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.workloads.pods import is_live
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from trellis.api.core.pod import Pod
+    from trellis.instruments.clock import Clock
+    from trellis.runtime.cache import Cache
+
+LAPSE_SECONDS = 10.0
+_SWEEP_FLOOR = 4096
+
+
+class Departed:
+    """By the uid of the PodClique that controlled them."""
+
+    def __init__(self, pods: Cache[Pod], clock: Clock) -> None:
+        self._clock = clock
+        self._names: dict[str, dict[str, float]] = {}
+        pods.subscribe(self._changed)
+
+    def of(self, uid: str) -> Collection[str]:
+        found = self._names.get(uid)
+        if found is None:
+            return ()
+        since = self._clock.monotonic() - LAPSE_SECONDS
+        if all(gone <= since for gone in found.values()):
+            del self._names[uid]
+            return ()
+        return {name for name, gone in found.items() if gone > since}
+
+    def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
+        del fresh
+        # What was neither leaving nor done for may only have lost the label that it is read by.
+        if old is None or new is not None or is_live(old):
+            return
+        controller = old.metadata.controller
+        if controller is not None:
+            if len(self._names) >= _SWEEP_FLOOR:
+                for uid in list(self._names):
+                    self.of(uid)
+            now = self._clock.monotonic()
+            self._names.setdefault(controller.uid, {})[old.metadata.name] = now

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.virtual import START, VirtualClock, virtual
+from trellis.api.core.pod import Pod
+from trellis.api.meta import Metadata, OwnerReference
+from trellis.kube.events import Change, Delta
+from trellis.runtime.cache import Cache
+from trellis.workloads.departed import LAPSE_SECONDS, Departed
+
+
+def a_pod(name: str, owner: str = "uid-w", *, leaving: bool = True) -> Pod:
+    reference = OwnerReference(
+        api_version="grove.io/v1alpha1", kind="PodClique", name="w", uid=owner, controller=True
+    )
+    metadata = Metadata(
+        name=name,
+        namespace="ns",
+        uid=f"uid-{name}",
+        owner_references=(reference,),
+        deletion_timestamp=START if leaving else None,
+    )
+    return Pod(metadata=metadata)
+
+
+class Told:
+    """A cache of pods that hears of them, and who remembers."""
+
+    def __init__(self) -> None:
+        self._cache = Cache(Pod.resource, Pod)
+        self.departed = Departed(self._cache, VirtualClock())
+
+    def tell(self, name: str, pod: Pod | None) -> None:
+        self._cache.apply(Delta([Change("ns", name, pod)], "1"))
+
+
+@virtual
+async def test_only_what_was_there_and_is_gone_has_departed() -> None:
+    told = Told()
+    told.tell("a", a_pod("a"))
+    told.tell("b", a_pod("b"))
+    told.tell("never", None)
+    assert not told.departed.of("uid-w")
+    told.tell("a", None)
+    assert set(told.departed.of("uid-w")) == {"a"}
+    assert not told.departed.of("uid-of-another")
+
+
+@virtual
+async def test_what_was_not_leaving_may_only_be_out_of_sight() -> None:
+    told = Told()
+    told.tell("a", a_pod("a", leaving=False))
+    told.tell("a", None)
+    assert not told.departed.of("uid-w")
+
+
+@virtual
+async def test_it_is_forgotten_after_a_while() -> None:
+    told = Told()
+    told.tell("a", a_pod("a"))
+    told.tell("a", None)
+    await asyncio.sleep(LAPSE_SECONDS - 1)
+    told.tell("b", a_pod("b"))
+    told.tell("b", None)
+    assert set(told.departed.of("uid-w")) == {"a", "b"}
+    await asyncio.sleep(2)
+    assert set(told.departed.of("uid-w")) == {"b"}
+    await asyncio.sleep(LAPSE_SECONDS)
+    assert not told.departed.of("uid-w")
