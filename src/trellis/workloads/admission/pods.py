@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trellis.api.syntax import dns_label_problem, dns_subdomain_problem
+from trellis.workloads import waiting
 from trellis.workloads.admission.problems import (
     TEMPLATE,
     Field,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Container, Pod, Subject
 
-WAITER = "grove-initc"
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _ENV_LENGTH = 4096
@@ -61,6 +61,13 @@ def _pod(pod: Pod, field: Field) -> Iterator[Problem]:
     if not pod.containers:
         yield required(field / "containers", "a pod has at least one container")
     yield from _containers(pod, field)
+    for index, volume in enumerate(pod.volumes):
+        if volume.name == waiting.VOLUME:
+            place = (field / "volumes").item(index, f"{volume.name}#{index}") / "name"
+            detail = (
+                "is the name of the volume by which the start-order waiter asks; choose another"
+            )
+            yield invalid(place, volume.name, detail)
 
 
 def _priority(name: str, field: Field) -> Iterator[Problem]:
@@ -86,7 +93,7 @@ def _containers(pod: Pod, field: Field) -> Iterator[Problem]:
 def _container(container: Container, field: Field) -> Iterator[Problem]:
     if problem := dns_label_problem(container.name):
         yield invalid(field / "name", container.name, f"the name of a container {problem}")
-    if container.name == WAITER:
+    if container.name == waiting.WAITER:
         detail = "is the name of the container that waits for other cliques; choose another"
         yield invalid(field / "name", container.name, detail)
     if not container.image.strip():

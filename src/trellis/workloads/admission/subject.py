@@ -34,6 +34,10 @@ class Container(msgspec.Struct, frozen=True):
     env: tuple[EnvVar, ...] = ()
 
 
+class Volume(msgspec.Struct, frozen=True):
+    name: str = ""
+
+
 class Pod(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What is read of a pod spec. The rest of it is the API server's to judge."""
 
@@ -47,6 +51,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
     topology_spread_constraints: tuple[Any, ...] = ()
+    volumes: tuple[Volume, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

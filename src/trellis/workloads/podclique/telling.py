@@ -61,6 +61,9 @@ def is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datet
     crossed = (before.ready_replicas >= state.needed) != (counted.ready >= state.needed)
     if crossed and state.outline.waits:
         return True
+    if before.first_available_time != after.first_available_time:
+        # What breaks before that is written would count as never having been up.
+        return True
     return _turned(before, after) and breach.was_up(state, counted, now)
 
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of PodCliqueSets, and the pages that walk through them, on a cluster with GPUs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from tests.e2e.embedded.nodes.simulation import simulated
+from tests.e2e.examples.guides import ROOT, commands, typed
+from tests.e2e.workloads.grounds import operated, own_cluster
+from tests.e2e.workloads.world import World, condition
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.support.cluster import Cluster
+
+PAGES = sorted((ROOT / "docs" / "podcliqueset").glob("*.md"))
+EXAMPLES = sorted((ROOT / "examples" / "podcliqueset").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+async def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Cluster]:
+    """What `trellis up` gives, on any kind of cluster: the operator, and four nodes with GPUs."""
+    async with (
+        own_cluster(request) as found,
+        operated(found, tmp_path_factory.mktemp("operator")),
+        simulated(found, "tiny"),
+    ):
+        yield found
+
+
+@pytest.fixture
+async def world(place: Cluster) -> AsyncIterator[World]:
+    found = World(cluster=place, namespace="default")
+    yield found
+    await found.remove_sets()
+
+
+def test_every_example_has_a_page_that_walks_through_it() -> None:
+    assert [page.stem for page in PAGES] == [example.stem for example in EXAMPLES]
+    for page in PAGES:
+        assert f"examples/podcliqueset/{page.stem}.yaml" in page.read_text()
+        assert (
+            f"docs/podcliqueset/{page.name}"
+            in (ROOT / "examples" / "podcliqueset" / f"{page.stem}.yaml").read_text()
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+async def test_every_command_of_the_page_works_and_shows_something(
+    world: World, page: Path
+) -> None:
+    environment = {
+        "PATH": f"{world.cluster.kubectl_program.parent}:{os.environ['PATH']}",
+        "HOME": str(world.cluster.kubeconfig.parent),
+        "KUBECONFIG": str(world.cluster.kubeconfig),
+    }
+    for command in commands(page):
+        assert await typed(command, environment), f"{command} says nothing"
+
+    async def nothing() -> bool:
+        return not await world.ours("pods")
+
+    # A real garbage collector learns of new kinds every half minute.
+    await eventually(nothing, "nothing to be left", patience=60)
+
+
+PODS = {"single": 4, "disaggregated": 8, "multinode": 8, "autoscaled": 6}
+
+
+@pytest.mark.parametrize("name", PODS)
+async def test_the_example_runs(world: World, name: str) -> None:
+    body = yaml.safe_load((ROOT / "examples" / "podcliqueset" / f"{name}.yaml").read_text())
+    await world.make("podcliquesets", body)
+    await world.until_ready(PODS[name])
+    gpus = [
+        pod["spec"]["nodeName"]
+        for pod in await world.pods()
+        if pod["spec"]["containers"][0]["resources"].get("limits")
+    ]
+    assert gpus
+
+
+async def test_no_worker_of_the_multi_node_example_is_ready_before_its_leader(
+    world: World,
+) -> None:
+    body = yaml.safe_load((ROOT / "examples" / "podcliqueset" / "multinode.yaml").read_text())
+    await world.make("podcliquesets", body)
+    await world.until_ready(8)
+    for instance in ("llm-0-instance-0", "llm-0-instance-1"):
+        (leader,) = await world.pods(f"{instance}-leader")
+        since = condition(leader, "Ready")["lastTransitionTime"]
+        for worker in await world.pods(f"{instance}-worker"):
+            assert condition(worker, "Ready")["lastTransitionTime"] >= since
