@@ -10,6 +10,7 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key, Object
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.pace import Pace
+from trellis.workloads.metering import meter_sets
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podcliqueset.board import Board
 from trellis.workloads.podcliqueset.priorities import woken_by_priority_classes
@@ -40,6 +41,7 @@ def controllers(
     replica = ReplicaReconciler(caches, outlines, board)
     workers = means.configuration.controllers.pod_clique_set.concurrent_syncs
 
+    meter_sets(means.env.meter, caches)
     caches.sets.subscribe(whole.follow)
     return (
         Controller(
