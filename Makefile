@@ -31,7 +31,7 @@ demo: install ## the same, with a tour that ends by itself
 	@$(BIN)/trellis demo
 
 test: lint types contracts ## lint, types, import contracts and every suite that needs no Go
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 tests/unit tests/sim
 	$(BIN)/pytest tests/conformance/test_embedded.py tests/conformance/clients tests/e2e --cluster=embedded
 
 lint: install ## ruff: style and format

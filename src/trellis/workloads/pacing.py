@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trellis.runtime.status import WithStatus
 
 QUIET_SECONDS = 0.3
-MOST_SECONDS = 1.5
+MOST_SECONDS = 4.0
 _MOST_OBJECTS = 100_000
 
 

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m tests.sim run --seeds A-B | replay SEED | scenarios | keep SEED | mutants."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tests.sim.drawing import drawn
+from tests.sim.exhaustive import Unwell, basis, everywhere, judged
+from tests.sim.hunting import hunt
+from tests.sim.mutants import MOST_SCHEDULES, hunted, mutants
+from tests.sim.regressions import Kept, keep
+from tests.sim.running import Tally
+from tests.sim.scenarios import SCENARIOS
+from tests.sim.shrinking import shrunk
+from tests.sim.story import Story, decoded
+from tests.sim.telling import Manner, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tests.sim.telling import Report
+
+_CHUNK = 25
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.sim", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    run = commands.add_parser("run", help="tell the stories of these seeds")
+    run.add_argument("--seeds", required=True, help="A-B, both included")
+    run.add_argument("--jobs", type=int, default=1, help="how many processes")
+    run.add_argument("--keep", action="store_true", help="shrink and keep what fails")
+    run.set_defaults(command=_run)
+    replay = commands.add_parser("replay", help="tell the story of one seed, aloud")
+    replay.add_argument("seed", help="a seed, or the file of a story")
+    replay.add_argument("--shrink", action="store_true", help="the shortest that fails alike")
+    replay.set_defaults(command=_replay)
+    scenarios = commands.add_parser("scenarios", help="every scenario with every fault everywhere")
+    scenarios.add_argument("--only", default="", help="scenarios whose name has this in it")
+    scenarios.add_argument("--stride", type=int, default=1, help="only every n-th place")
+    scenarios.set_defaults(command=_scenarios)
+    hunting = commands.add_parser("hunt", help="tell stories until one fails")
+    hunting.add_argument("--most", type=int, default=MOST_SCHEDULES)
+    hunting.set_defaults(command=_hunt)
+    bred = commands.add_parser("mutants", help="hunt every bug that is planted")
+    bred.add_argument("--only", default="", help="mutants whose name has this in it")
+    bred.add_argument("--most", type=int, default=MOST_SCHEDULES)
+    bred.set_defaults(command=_mutants)
+    chosen = parser.parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = chosen.command
+    return command(chosen)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    first, _, last = chosen.seeds.partition("-")
+    seeds = range(int(first), int(last or first) + 1)
+    began = time.monotonic()
+    total = Tally()
+    chunks = [seeds[start : start + _CHUNK] for start in range(0, len(seeds), _CHUNK)]
+    for tally in _tallies(chunks, chosen.jobs):
+        total.merge(tally)
+        print(f"… {total.line(time.monotonic() - began)}", file=sys.stderr, flush=True)
+    for name in total.failed if chosen.keep else ():
+        _kept(int(name.removeprefix("seed ")))
+    print(total.line(time.monotonic() - began))
+    return 1 if total.failed else 0
+
+
+def _tallies(chunks: Sequence[range], jobs: int) -> Iterable[Tally]:
+    if jobs == 1:
+        return map(_told, chunks)
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(_told, chunks))
+
+
+def _told(seeds: range) -> Tally:
+    tally = Tally()
+    for seed in seeds:
+        report = tell(drawn(seed))
+        tally.add(report)
+        for finding in report.findings[:3]:
+            print(f"seed {seed}: {finding}", flush=True)
+    return tally
+
+
+def _replay(chosen: argparse.Namespace) -> int:
+    story = _story(chosen.seed)
+    if chosen.shrink:
+        story = shrunk(story, tell)
+    report = tell(story, Manner(aloud=True))
+    print(story.told())
+    print("\n".join(report.lines))
+    return _end(report)
+
+
+def _scenarios(chosen: argparse.Namespace) -> int:
+    began = time.monotonic()
+    total, unwell = Tally(), 0
+    for name, story in SCENARIOS.items():
+        if chosen.only not in name:
+            continue
+        try:
+            base = basis(story)
+        except Unwell as error:
+            print(f"without any fault: {error}", flush=True)
+            unwell += 1
+            continue
+        for told in list(everywhere(base))[:: chosen.stride]:
+            report = judged(base, told)
+            total.add(report)
+            for finding in report.findings[:3]:
+                print(f"{told.name}: {finding}", flush=True)
+    print(total.line(time.monotonic() - began))
+    return 1 if total.failed or unwell else 0
+
+
+def _hunt(chosen: argparse.Namespace) -> int:
+    found = hunt(chosen.most)
+    print(msgspec.json.encode(found).decode())
+    return 1 if found.finding else 0
+
+
+def _mutants(chosen: argparse.Namespace) -> int:
+    missed: list[str] = []
+    met = 0
+    for mutant in mutants():
+        if chosen.only not in mutant.name:
+            continue
+        met += 1
+        with TemporaryDirectory(prefix="mutant-") as into:
+            found = hunted(mutant, Path(into), chosen.most)
+        if not found.finding:
+            missed.append(mutant.name)
+        told = f"after {found.schedules}: {found.finding}" if found.finding else "GOT AWAY"
+        print(f"{mutant.name}: {told[:200]}", flush=True)
+    print(f"{met} mutants, {met - len(missed)} found, {len(missed)} missed: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+def _kept(seed: int) -> None:
+    story = shrunk(drawn(seed), tell)
+    found = tuple(str(one) for one in tell(story).findings)
+    print(f"kept {keep(Kept(story=story, found=found), f'seed-{seed}')}")
+
+
+def _story(named: str) -> Story:
+    path = Path(named)
+    return drawn(int(named)) if named.isdecimal() else decoded(path.read_bytes())
+
+
+def _end(report: Report) -> int:
+    tally = Tally()
+    tally.add(report)
+    for finding in report.findings:
+        print(finding)
+    print(tally.line(0.0))
+    return 1 if report.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everybody in a cluster but the operator: nodes, scheduler, collector, users, adversaries."""

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a story ended, without all that may differ between two that ended alike: D-01.
+
+Left out: uids, versions, times, the last part of pods' names, nodes, and which indices are left of
+a clique that was scaled in, for that hangs on which of its pods were ready by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tests.sim.chronicle import is_leaving, label
+from trellis.api.annotation import RECYCLED
+from trellis.api.labels import POD_CLIQUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.sim.chronicle import Body, Chronicle
+
+End = dict[str, Any]
+
+_KINDS = (
+    "podcliquesets",
+    "podcliquescalinggroups",
+    "podcliques",
+    "podgangs",
+    "services",
+    "horizontalpodautoscalers",
+    "roles",
+    "rolebindings",
+    "resourceclaims",
+)
+_VOLATILE = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "generation",
+        "observedGeneration",
+        "managedFields",
+        "creationTimestamp",
+        "lastTransitionTime",
+        "lastUpdateTime",
+        "firstAvailableTime",
+        "clusterIP",
+        "clusterIPs",
+        "podReferences",
+        "message",
+        "lastErrors",
+        "updateStartedAt",
+        "updateEndedAt",
+        RECYCLED,
+    }
+)
+
+
+def end_of(chronicle: Chronicle) -> End:
+    end: End = {}
+    for plural in _KINDS:
+        for found in chronicle.of(plural):
+            metadata = found["metadata"]
+            end[f"{plural} {metadata['namespace']}/{metadata['name']}"] = _lasting(found)
+    pods = Counter(_pod(pod) for pod in chronicle.of("pods"))
+    end["pods"] = dict(sorted(pods.items()))
+    return end
+
+
+def differences(one: End, other: End) -> Iterator[str]:
+    """Where two ends differ, in words."""
+    for name in sorted({*one, *other}):
+        if one.get(name) != other.get(name):
+            yield from _differing(name, one.get(name), other.get(name))
+
+
+def _differing(path: str, one: Any, other: Any) -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in sorted({*one, *other}, key=str):
+            if one.get(name) != other.get(name):
+                yield from _differing(f"{path}.{name}", one.get(name), other.get(name))
+    else:
+        yield f"{path}: {_shown(one)} without faults, {_shown(other)} with"
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        lasting = {name: _lasting(one) for name, one in value.items() if name not in _VOLATILE}
+        return {name: one for name, one in lasting.items() if one not in ({}, None)}
+    if isinstance(value, list):
+        return [_lasting(one) for one in value]
+    return value
+
+
+def _pod(pod: Body) -> str:
+    state = "leaving" if is_leaving(pod) else pod["status"].get("phase", "")
+    namespace = pod["metadata"]["namespace"]
+    return f"{namespace}/{label(pod, POD_CLIQUE)} {state}"
+
+
+def _shown(value: Any) -> str:
+    return msgspec.json.encode(value).decode()[:200]

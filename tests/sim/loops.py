@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event loop of a story: time jumps, and who goes first is drawn.
+
+By shuffling, or by priorities: then a task goes on only while nobody above it can, and at a few
+moments the one on top falls to the bottom. That finds what shuffling hardly ever does, a race that
+needs one task to be held back for long.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from tests.sim.story import Order
+from trellis.embedded.simulation.loop import VirtualLoop
+
+if TYPE_CHECKING:
+    from asyncio import Handle, Task
+    from collections.abc import Callable
+    from random import Random
+
+# Nobody is held back for longer: some wait for others by asking again and again.
+_MOST_HELD_BACK = 400
+_FALLS = 3
+_FALL_WITHIN = 4000
+
+
+class SimLoop(VirtualLoop):
+    """`at_turn` holds what is to happen when the loop has turned so many times."""
+
+    def __init__(self, order: Order, rng: Random) -> None:
+        super().__init__(rng if order is Order.DRAWN else None)
+        self.turns = 0
+        self.at_turn: dict[int, Callable[[], None]] = {}
+        self._ranks = _Ranks(rng) if order is Order.PRIORITY else None
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._tasks_made = 0
+
+    def create_task(self, *args: Any, **more: Any) -> Task[Any]:
+        task = super().create_task(*args, **more)
+        self._tasks_made += 1
+        self._numbers[task] = self._tasks_made
+        return task
+
+    def _run_once(self) -> None:
+        self.turns += 1
+        due = self.at_turn.pop(self.turns, None)
+        if due is not None:
+            due()
+        if len(self._ready) > 1:
+            self._put_in_order()
+        if self._ranks is None or len(self._ready) < 2:
+            super()._run_once()
+            return
+        first = self._ranks.first(self._ready)
+        held_back = [handle for handle in self._ready if handle is not first]
+        self._ready.clear()
+        self._ready.append(first)
+        super()._run_once()
+        # What became able to go on meanwhile has its chance with the others, next time.
+        self._ready.extendleft(reversed(held_back))
+
+    def _put_in_order(self) -> None:
+        """As tasks were made. asyncio keeps some in sets, which have the order of addresses."""
+        order = sorted(self._ready, key=self._number)
+        self._ready.clear()
+        self._ready.extend(order)
+
+    def _number(self, handle: Handle) -> int:
+        task = _task_of(handle) or _argument_of(handle)
+        return self._numbers.get(task, 0) if task is not None else 0
+
+
+class _Ranks:
+    """Who is above whom. A task has a rank from when it is first seen."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._ranks: WeakKeyDictionary[Task[Any], float] = WeakKeyDictionary()
+        self._falls = {rng.randrange(_FALL_WITHIN) for _ in range(_FALLS)}
+        self._choices = 0
+        self._oldest: Handle | None = None
+        self._held_back = 0
+
+    def first(self, ready: Any) -> Handle:
+        self._choices += 1
+        best = max(ready, key=self._rank)
+        if self._choices in self._falls:
+            task = _task_of(best)
+            if task is not None:
+                self._ranks[task] = -self._rng.random()
+                best = max(ready, key=self._rank)
+        return self._unless_starving(best, ready[0])
+
+    def _unless_starving(self, best: Handle, oldest: Handle) -> Handle:
+        if oldest is not self._oldest:
+            self._oldest, self._held_back = oldest, 0
+        self._held_back += 1
+        return oldest if self._held_back > _MOST_HELD_BACK else best
+
+    def _rank(self, handle: Handle) -> float:
+        task = _task_of(handle)
+        if task is None:
+            # A timer or the end of something: it only makes somebody able to go on.
+            return 2.0
+        rank = self._ranks.get(task)
+        if rank is None:
+            rank = self._ranks[task] = self._rng.random()
+        return rank
+
+
+def _task_of(handle: Handle) -> Task[Any] | None:
+    owner = getattr(getattr(handle, "_callback", None), "__self__", None)
+    return owner if hasattr(owner, "get_coro") else None
+
+
+def _argument_of(handle: Handle) -> Task[Any] | None:
+    """The task whose end is told."""
+    given = getattr(handle, "_args", None)
+    return given[0] if given and hasattr(given[0], "get_coro") else None

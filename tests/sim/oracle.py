@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there must be in the end, worked out from the sets alone: L-01 and L-04.
+
+Written a second time on purpose, and shorter: it shares no code with the controllers that it
+judges. Names are Grove's. What somebody scaled counts as they scaled it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.sim.chronicle import controller_uid, is_leaving, label
+from tests.sim.watching.ledgers import ledger
+from tests.sim.watching.owners import OWNERS
+from trellis.api.labels import GANG_GATE, MANAGED_BY, OPERATOR, PART_OF, POD_INDEX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.sim.chronicle import Body, Chronicle
+
+_MADE = ("podcliques", "podcliquescalinggroups", "podgangs", "services")
+_MANAGED = (*_MADE, "horizontalpodautoscalers", "roles", "rolebindings", "resourceclaims", "pods")
+
+
+@dataclass(frozen=True, slots=True)
+class _Gang:
+    """A PodGang that is to be: its cliques with the least that each needs."""
+
+    name: str
+    cliques: dict[str, int]
+
+
+class Oracle:
+    def __init__(self, chronicle: Chronicle) -> None:
+        self._chronicle = chronicle
+
+    def problems(self) -> Iterator[str]:
+        """All that is not as it has to be."""
+        yield from self._orphans()
+        for found in self._chronicle.of("podcliquesets"):
+            if is_leaving(found):
+                yield f"PodCliqueSet {found['metadata']['name']} is still leaving"
+            else:
+                yield from _SetOracle(self._chronicle, found).problems()
+
+    def is_obstructed(self) -> bool:
+        """Whether others hold names that we would give: then nobody knows when all is done."""
+        sets = (one for one in self._chronicle.of("podcliquesets") if not is_leaving(one))
+        return any(_SetOracle(self._chronicle, one).is_obstructed() for one in sets)
+
+    def remains(self) -> Iterator[str]:
+        """Everything that was made for a set, by kind and name."""
+        for plural in _MANAGED:
+            for found in self._chronicle.of(plural):
+                if self._is_ours(found):
+                    yield f"{plural} {found['metadata']['name']}"
+
+    def _orphans(self) -> Iterator[str]:
+        for plural in _MANAGED:
+            for found in self._chronicle.of(plural):
+                owners = _owners(found)
+                alive = any(self._chronicle.by_uid(uid) for uid in owners)
+                if self._is_ours(found) and not alive:
+                    yield f"{plural} {found['metadata']['name']} is nobody's any more"
+
+    def _is_ours(self, found: Body) -> bool:
+        if label(found, MANAGED_BY) == OPERATOR:
+            return True
+        places = (self._chronicle.uids.get(uid) for uid in _owners(found))
+        return any(place is not None and place.plural in OWNERS for place in places)
+
+
+class _SetOracle:
+    def __init__(self, chronicle: Chronicle, found: Body) -> None:
+        self._chronicle = chronicle
+        self._set = found
+        self._uid = found["metadata"]["uid"]
+        self._name = found["metadata"]["name"]
+        self._namespace = found["metadata"]["namespace"]
+        template = found["spec"]["template"]
+        self._groups = {one["name"]: one for one in template.get("podCliqueScalingGroups", ())}
+        self._cliques = {one["name"]: one for one in template["cliques"]}
+        grouped = [name for one in self._groups.values() for name in one["cliqueNames"]]
+        self._standalone = [name for name in self._cliques if name not in grouped]
+        self._wanted: dict[str, dict[str, str]] = {plural: {} for plural in _MADE}
+        """By kind and name, the uid of the controller that each must have."""
+        self._gangs: list[_Gang] = []
+
+    def is_obstructed(self) -> bool:
+        self._want_all()
+        return any(self._taken())
+
+    def problems(self) -> Iterator[str]:
+        self._want_all()
+        taken = list(self._taken())
+        if taken:
+            # What a foreign object keeps us from making, nobody can say more of.
+            if not self._tells_of_conflicts():
+                yield f"{self._name} does not say that {taken} belong to others"
+            return
+        for plural, wanted in self._wanted.items():
+            yield from self._made(plural, wanted)
+        for name, uid in self._wanted["podcliques"].items():
+            clique = self._get("podcliques", name)
+            if clique is not None and controller_uid(clique) == uid:
+                yield from self._staffed(clique)
+        for gang in self._gangs:
+            yield from self._listed(gang)
+        yield from self._told()
+
+    def _want_all(self) -> None:
+        for index in range(self._set["spec"].get("replicas", 0)):
+            self._want_replica(index)
+
+    def _want_replica(self, index: int) -> None:
+        base = f"{self._name}-{index}"
+        self._want("services", base, self._uid)
+        members = {name: self._least(name) for name in self._standalone}
+        first = {f"{base}-{name}": least for name, least in members.items()}
+        for name in first:
+            self._want("podcliques", name, self._uid)
+        for group in self._groups.values():
+            first.update(self._want_group(base, group))
+        self._want_gang(base, first)
+
+    def _want_group(self, base: str, group: Body) -> dict[str, int]:
+        """Returns the cliques that belong to the base gang."""
+        full = f"{base}-{group['name']}"
+        self._want("podcliquescalinggroups", full, self._uid)
+        found = self._get("podcliquescalinggroups", full)
+        live = found["spec"]["replicas"] if found else 0
+        uid = found["metadata"]["uid"] if found else ""
+        first: dict[str, int] = {}
+        for number in range(live):
+            cliques = {f"{full}-{number}-{one}": self._least(one) for one in group["cliqueNames"]}
+            for name in cliques:
+                self._want("podcliques", name, uid)
+            if number < group["minAvailable"]:
+                first.update(cliques)
+            else:
+                self._want_gang(f"{full}-{number - group['minAvailable']}", cliques)
+        return first
+
+    def _want_gang(self, name: str, cliques: dict[str, int]) -> None:
+        sizes = {one: self._size(one) for one in cliques}
+        needed = {one: min(least, sizes[one]) for one, least in cliques.items() if sizes[one]}
+        if needed:
+            self._want("podgangs", name, self._uid)
+            self._gangs.append(_Gang(name, needed))
+
+    def _want(self, plural: str, name: str, uid: str) -> None:
+        self._wanted[plural][name] = uid
+
+    def _least(self, clique: str) -> int:
+        spec = self._cliques[clique]["spec"]
+        return int(spec.get("minAvailable", spec["replicas"]))
+
+    def _size(self, clique: str) -> int:
+        found = self._get("podcliques", clique)
+        return int(found["spec"]["replicas"]) if found else 0
+
+    def _get(self, plural: str, name: str) -> Body | None:
+        return self._chronicle.get(plural, self._namespace, name)
+
+    def _taken(self) -> Iterator[str]:
+        for plural, wanted in self._wanted.items():
+            for name in wanted:
+                found = self._get(plural, name)
+                if found is not None and controller_uid(found) not in self._chronicle.uids:
+                    yield f"{plural}/{name}"
+
+    def _tells_of_conflicts(self) -> bool:
+        """Whether the set, or whichever of its children is held up, says so."""
+        mine = (
+            one
+            for plural in ("podcliques", "podcliquescalinggroups")
+            for one in self._chronicle.of(plural, self._namespace)
+            if label(one, PART_OF) == self._name
+        )
+        return any("NameConflict" in str(one.get("status", {})) for one in (self._set, *mine))
+
+    def _made(self, plural: str, wanted: dict[str, str]) -> Iterator[str]:
+        for name, uid in wanted.items():
+            found = self._get(plural, name)
+            if found is None:
+                yield f"{plural} {name} is missing"
+            elif is_leaving(found):
+                yield f"{plural} {name} is leaving"
+            elif controller_uid(found) != uid:
+                yield f"{plural} {name} is controlled by another object"
+            elif label(found, MANAGED_BY) != OPERATOR:
+                yield f"{plural} {name} has lost its label"
+        for found in self._chronicle.of(plural, self._namespace):
+            name = found["metadata"]["name"]
+            if name not in wanted and label(found, PART_OF) == self._name:
+                yield f"{plural} {name} is not wanted"
+
+    def _pods(self, clique: Body) -> list[Body]:
+        """Those that can be known as ours. One that lost its label in the moment in which it was to
+        go is out of reach until its PodClique goes; one that is listed must get it back."""
+        uid = clique["metadata"]["uid"]
+        pods = self._chronicle.objects["pods"]
+        mine = [pods[one] for one in self._chronicle.dependents.get(uid, ()) if one in pods]
+        return [pod for pod in mine if label(pod, MANAGED_BY) == OPERATOR]
+
+    def _staffed(self, clique: Body) -> Iterator[str]:
+        name, pods = clique["metadata"]["name"], self._pods(clique)
+        wanted = clique["spec"]["replicas"]
+        leaving = [pod["metadata"]["name"] for pod in pods if is_leaving(pod)]
+        if leaving:
+            yield f"{name}: {leaving} are still leaving"
+        if len(pods) - len(leaving) != wanted:
+            yield f"{name} has {len(pods) - len(leaving)} pods of {wanted}"
+        indices = Counter(label(pod, POD_INDEX) for pod in pods if not is_leaving(pod))
+        if any(count > 1 for count in indices.values()):
+            yield f"{name} has an index twice: {dict(indices)}"
+        for pod in pods:
+            if not is_leaving(pod) and not _is_well(pod):
+                yield f"{name}: {pod['metadata']['name']} is {_how(pod)}"
+        yield from self._counted(clique, pods)
+
+    def _counted(self, clique: Body, pods: list[Body]) -> Iterator[str]:
+        status = clique.get("status", {})
+        staying = [pod for pod in pods if not is_leaving(pod)]
+        facts = {
+            "readyReplicas": sum(1 for pod in staying if _is_ready(pod)),
+            "scheduledReplicas": sum(1 for pod in staying if pod["spec"].get("nodeName")),
+            "observedGeneration": clique["metadata"]["generation"],
+        }
+        for field, fact in facts.items():
+            if (status.get(field) or 0) != fact:
+                name = clique["metadata"]["name"]
+                yield f"{name} says {field} {status.get(field)}, and it is {fact}"
+
+    def _listed(self, gang: _Gang) -> Iterator[str]:
+        found = self._get("podgangs", gang.name)
+        if found is None:
+            return
+        listed = ledger(found)
+        least = {one["name"]: one["minReplicas"] for one in found["spec"].get("podgroups", ())}
+        if least != gang.cliques:
+            yield f"PodGang {gang.name} needs {least}, and should {gang.cliques}"
+        for name in gang.cliques:
+            clique = self._get("podcliques", name)
+            pods = self._pods(clique) if clique else []
+            there = sorted(pod["metadata"]["name"] for pod in pods if not is_leaving(pod))
+            if sorted(listed.get(name, ())) != there:
+                yield f"PodGang {gang.name} lists {listed.get(name)}, and there are {there}"
+
+    def _told(self) -> Iterator[str]:
+        """What the set says of itself. A pod that is done makes no set ready."""
+        status = self._set.get("status", {})
+        if (status.get("observedGeneration") or 0) != self._set["metadata"]["generation"]:
+            yield f"{self._name} speaks of generation {status.get('observedGeneration')}"
+        if self._has_ended_pods():
+            return
+        wanted = self._set["spec"].get("replicas", 0)
+        if (status.get("availableReplicas") or 0) != wanted:
+            yield f"{self._name} says {status.get('availableReplicas')} of {wanted} are available"
+        ready = {one["type"]: one["status"] for one in status.get("conditions", ())}.get("Ready")
+        if ready != "True":
+            yield f"{self._name} says Ready={ready}: {_condition(status, 'Ready')}"
+
+    def _has_ended_pods(self) -> bool:
+        cliques = [self._get("podcliques", name) for name in self._wanted["podcliques"]]
+        return any(
+            pod["status"].get("phase") == "Succeeded"
+            for clique in cliques
+            if clique is not None
+            for pod in self._pods(clique)
+        )
+
+
+def _owners(found: Body) -> list[str]:
+    return [one["uid"] for one in found["metadata"].get("ownerReferences", ())]
+
+
+def _is_well(pod: Body) -> bool:
+    if pod["status"].get("phase") == "Succeeded":
+        return True
+    return not _gates(pod) and bool(pod["spec"].get("nodeName")) and _is_ready(pod)
+
+
+def _is_ready(pod: Body) -> bool:
+    found = pod["status"].get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)
+
+
+def _gates(pod: Body) -> list[str]:
+    return [one["name"] for one in pod["spec"].get("schedulingGates") or ()]
+
+
+def _how(pod: Body) -> str:
+    if GANG_GATE in _gates(pod):
+        return "still held back by our gate"
+    if not pod["spec"].get("nodeName"):
+        return "without a node"
+    return f"{pod['status'].get('phase')} and not ready"
+
+
+def _condition(status: Body, kind: str) -> str:
+    found = [one for one in status.get("conditions", ()) if one["type"] == kind]
+    return f"{found[0].get('reason')}: {found[0].get('message')}" if found else "no such condition"

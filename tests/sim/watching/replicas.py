@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many pods there are: one for each index, and never more than were wanted of late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.sim.chronicle import controller_uid, is_leaving, label
+from tests.sim.watching.finding import Finding
+from trellis.api.labels import POD_INDEX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.sim.chronicle import Body, Chronicle, Commit
+
+# Longer than anybody is deaf: who decides on what was true before that was told better since.
+_QUIESCENT_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class _Clique:
+    """The most pods that were wanted since it last had just as many for a while."""
+
+    peak: int
+    even_since: float | None = None
+
+
+class Replicas:
+    """I-04 unique child, I-05 no surge."""
+
+    def __init__(self, chronicle: Chronicle) -> None:
+        self._chronicle = chronicle
+        self._cliques: dict[str, _Clique] = {}
+
+    def see(self, commit: Commit) -> Iterator[Finding]:
+        if commit.place.plural == "podcliques":
+            self._count(commit.uid, commit.at)
+        elif commit.place.plural == "pods":
+            owner = controller_uid(commit.body)
+            if commit.old is None and commit.new is not None and commit.caller.is_operator:
+                yield from self._born(commit, commit.new, owner)
+            self._count(owner, commit.at)
+
+    def _born(self, commit: Commit, pod: Body, owner: str) -> Iterator[Finding]:
+        live = self._live(owner)
+        index = label(pod, POD_INDEX)
+        twins = [one["metadata"]["name"] for one in live if label(one, POD_INDEX) == index]
+        if len(twins) > 1:
+            yield Finding("I-04", f"index {index} has {len(twins)} live pods: {sorted(twins)}")
+        known = self._cliques.get(owner)
+        clique = self._chronicle.by_uid(owner)
+        most = max(known.peak if known else 0, clique["spec"]["replicas"] if clique else 0)
+        if len(live) > most:
+            yield Finding("I-05", f"{commit.place} is pod {len(live)} of at most {most}")
+
+    def _count(self, uid: str, now: float) -> None:
+        clique = self._chronicle.by_uid(uid)
+        if clique is None or self._chronicle.uids[uid].plural != "podcliques":
+            return
+        wanted = clique["spec"]["replicas"]
+        known = self._cliques.setdefault(uid, _Clique(wanted))
+        known.peak = max(known.peak, wanted)
+        if len(self._live(uid)) != wanted:
+            known.even_since = None
+        elif known.even_since is None:
+            known.even_since = now
+        elif now - known.even_since > _QUIESCENT_SECONDS:
+            known.peak = wanted
+
+    def _live(self, uid: str) -> list[Body]:
+        pods = self._chronicle.objects["pods"]
+        places = [one for one in self._chronicle.dependents.get(uid, ()) if one.plural == "pods"]
+        return [pods[place] for place in places if _is_live(pods[place])]
+
+
+def _is_live(pod: Body) -> bool:
+    return not is_leaving(pod) and pod["status"].get("phase") not in ("Failed", "Succeeded")

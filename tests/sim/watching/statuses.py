@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""I-18: a status never says what cannot be, and takes nothing back that is not its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.sim.watching.finding import Finding
+from tests.sim.watching.owners import OWNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.sim.chronicle import Body, Commit
+
+# Each is at most the next one.
+_CHAINS = {
+    "podcliques": (
+        ("readyReplicas", "scheduledReplicas", "replicas"),
+        ("updatedReplicas", "replicas"),
+        ("scheduleGatedReplicas", "replicas"),
+    ),
+    "podcliquescalinggroups": (
+        ("availableReplicas", "replicas"),
+        ("scheduledReplicas", "replicas"),
+    ),
+    "podcliquesets": (("availableReplicas", "replicas"), ("updatedReplicas", "replicas")),
+    "podgangs": (),
+}
+FOREIGN = "example.com/Foreign"
+"""The type of a condition that somebody else keeps."""
+
+
+class Statuses:
+    def see(self, commit: Commit) -> Iterator[Finding]:
+        if commit.place.plural not in OWNERS or commit.new is None or commit.old is None:
+            return
+        if not commit.caller.is_operator:
+            return
+        old, new = commit.old.get("status", {}), commit.new.get("status", {})
+        if old == new:
+            return
+        for text in (*_counted(commit, new), *_observed(commit, old, new), *_turned(old, new)):
+            yield Finding("I-18", f"{commit.place}: {text}")
+
+
+def _counted(commit: Commit, status: Body) -> Iterator[str]:
+    for chain in _CHAINS[commit.place.plural]:
+        values = [int(status.get(name, 0)) for name in chain]
+        if values[0] < 0 or values != sorted(values):
+            yield " > ".join(f"{n} {v}" for n, v in zip(chain, values, strict=True))
+
+
+def _observed(commit: Commit, old: Body, new: Body) -> Iterator[str]:
+    before, now = old.get("observedGeneration") or 0, new.get("observedGeneration") or 0
+    generation = commit.body["metadata"].get("generation", 0)
+    if now < before:
+        yield f"observedGeneration went back from {before} to {now}"
+    if now > generation:
+        yield f"observedGeneration {now} is of the future: it is at {generation}"
+
+
+def _turned(old: Body, new: Body) -> Iterator[str]:
+    before = {one["type"]: one for one in old.get("conditions", ())}
+    now = {one["type"]: one for one in new.get("conditions", ())}
+    if len(now) != len(new.get("conditions", ())):
+        yield "a condition is there twice"
+    if FOREIGN in before and FOREIGN not in now:
+        yield f"the condition {FOREIGN} of somebody else was dropped"
+    for name, condition in now.items():
+        was = before.get(name)
+        if was is None or was["status"] != condition["status"]:
+            continue
+        if was.get("lastTransitionTime") != condition.get("lastTransitionTime"):
+            yield f"{name} stayed {condition['status']} and its lastTransitionTime moved"
