@@ -86,7 +86,8 @@ class Gate:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._free()
-            else:
+            elif turn in self._waiting:
+                # Else whoever freed a place has passed it over already.
                 self._waiting.remove(turn)
             raise
 

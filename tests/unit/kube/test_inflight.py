@@ -106,3 +106,17 @@ def test_whoever_gives_up_waiting_leaves_no_place_taken(
         assert await gate.enter() > 0
 
     run(scenario())
+
+
+@virtual
+async def test_who_is_cancelled_while_a_place_comes_free_ends_as_cancelled() -> None:
+    gate = Gate(Window(start=1, cap=1))
+    ticket = await gate.enter()
+    waiting = [asyncio.create_task(gate.enter()) for _ in range(2)]
+    await settle()
+    for task in waiting:
+        task.cancel()
+    gate.leave(ticket, None)
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
+    assert await gate.enter()
