@@ -87,7 +87,10 @@ class Drawer:
         self._racing = True
 
     def _beginnings(self) -> Iterator[Act]:
-        for number in range(1 if self.rng.random() < 0.35 else 2):
+        for number in range(2):
+            if number and self.rng.random() < 0.3 and self._sets[0][2].groups:
+                # One of that size is enough to look at.
+                return
             shape = SHAPES[self.rng.choice(sorted(SHAPES))]
             replicas = self.rng.choice((1, 1, 2, 2))
             namespace = self.rng.choice(NAMESPACES)
@@ -105,7 +108,7 @@ class Drawer:
 
     def _deeds(self) -> Iterator[Act]:
         liked = [draw for draw in _DEEDS if self.rng.random() < 0.5] or list(_DEEDS)
-        for _ in range(self.rng.randint(6, 12)):
+        for _ in range(self.rng.randint(7, 13)):
             yield self.rng.choice(liked)(self)
 
     def _faults(self, instances: int) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from tests.sim.ending import ended
 from tests.sim.ground import INSTALLATION, OPERATOR_TOKEN
 from tests.sim.swift import Uncounted
 from tests.sim.wire import Habits, Trouble, Wire
@@ -118,21 +119,23 @@ class Operator:
         try:
             await asyncio.wait([running, dying], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            killed = dying.done()
             wire.died.set()
-            for task in (running, dying):
-                task.cancel()
-            ended = await asyncio.gather(running, dying, return_exceptions=True)
-        self._judge(ended[0], killed=dying.done() and not dying.cancelled())
+            await ended(dying, self._around.complain, self.who)
+            await ended(running, self._around.complain, self.who)
+        self._judge(running, killed=killed)
         return wire.death
 
     def _forget(self) -> None:
         store = self._around.cluster.store
         store.compact(store.version)
 
-    def _judge(self, ended: object, *, killed: bool) -> None:
-        fine = (asyncio.CancelledError, LeadershipLost)
-        if isinstance(ended, BaseException) and not isinstance(ended, fine) and not killed:
-            self._around.complain("broke", f"{self.who}: {type(ended).__name__}: {ended}")
+    def _judge(self, running: asyncio.Future[None], *, killed: bool) -> None:
+        if killed or not running.done() or running.cancelled():
+            return
+        error = running.exception()
+        if error is not None and not isinstance(error, LeadershipLost):
+            self._around.complain("broke", f"{self.who}: {type(error).__name__}: {error}")
 
     def _process(self, wire: Wire) -> Process:
         rng = dice(self._rng.getrandbits(64))

@@ -60,6 +60,11 @@ _ALL = (
         _scale(9, "podcliques", "llm-0-worker", 2),
     ),
     _story(
+        "a clique is scaled below its minimum",
+        _apply("single"),
+        _scale(5, "podcliques", "llm-0-worker", 1),
+    ),
+    _story(
         "a group is scaled out and in",
         _apply("wide"),
         _scale(5, "podcliquescalinggroups", "llm-0-prefill", 4),

@@ -14,6 +14,7 @@ from tests.sim.actors.deeds import Cast
 from tests.sim.actors.nodes import Nodes
 from tests.sim.chronicle import Chronicle
 from tests.sim.controllers import workloads
+from tests.sim.ending import ended
 from tests.sim.ends import End, end_of
 from tests.sim.faults import Kind
 from tests.sim.ground import ground
@@ -50,6 +51,7 @@ QUIET_SECONDS = 60.0
 FOUND_OUT_SECONDS = 50.0
 """After which a connection that went silent has been given up (L-05)."""
 _DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.STALE)
+_PROMPT_SECONDS = 0.05
 _LOOK_SECONDS = 2.0
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _MOST_FINDINGS = 20
@@ -106,6 +108,12 @@ def tell(story: Story, manner: Manner | None = None) -> Report:
         return runner.run(main())
 
 
+def _is_unfenced(story: Story) -> bool:
+    """Whether operators work side by side, and one may hear much later than the other."""
+    late = story.news_delay > _PROMPT_SECONDS or any(f.kind in _DEAFENING for f in story.faults)
+    return story.instances > 1 and not story.lease and late
+
+
 class _Teller:
     def __init__(self, story: Story, manner: Manner, loop: SimLoop) -> None:
         self._story = story
@@ -121,7 +129,7 @@ class _Teller:
         self._handle, self._cluster.handle = self._cluster.handle, self._handled
         self._chronicle = Chronicle()
         self._chronicle.follow(self._cluster.store)
-        self._watchers = watchers(self._chronicle)
+        self._watchers = watchers(self._chronicle, unfenced=_is_unfenced(story))
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
             self._struck, {(f.where, f.at): f for f in story.faults if f.where is Where.HOOK}
@@ -162,8 +170,7 @@ class _Teller:
                 self._nodes.stop()
                 self._collector.stop()
                 for task in (*running, *acting):
-                    task.cancel()
-                await asyncio.gather(*running, *acting, return_exceptions=True)
+                    await ended(task, self._complain, "what was begun")
         return self._closed()
 
     def _instances(self) -> tuple[Operator, ...]:

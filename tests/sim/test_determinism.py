@@ -17,12 +17,12 @@ from tests.sim.telling import Manner, tell
 _TRACES = """
 from tests.sim.drawing import drawn
 from tests.sim.telling import tell
-for seed in (3, 37, 300):
+for seed in (3, 300):
     print(seed, tell(drawn(seed)).trace)
 """
 
 
-@pytest.mark.parametrize("seed", [3, 37, 300, 302], ids=lambda seed: f"seed {seed}")
+@pytest.mark.parametrize("seed", [3, 37, 302], ids=lambda seed: f"seed {seed}")
 def test_a_story_told_twice_is_the_same_line_by_line(seed: int) -> None:
     one, other = (tell(drawn(seed), Manner(aloud=True)) for _ in range(2))
     assert one.lines == other.lines

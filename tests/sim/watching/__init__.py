@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from tests.sim.watching.finding import Watcher
 
 
-def watchers(chronicle: Chronicle) -> tuple[Watcher, ...]:
+# An operator that is deaf for a while may make a pod again that another has just replaced, of which
+# it never heard. Without fencing nobody can keep it from that; it must be mended at once.
+UNFENCED_SECONDS = 5.0
+
+
+def watchers(chronicle: Chronicle, *, unfenced: bool) -> tuple[Watcher, ...]:
+    """`unfenced`: several operators work at once, and nothing keeps them apart."""
     return (
         Owners(chronicle),
-        Replicas(chronicle),
+        Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
         Gates(chronicle),
         Statuses(),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.sim.chronicle import controller_uid, is_leaving, label
+from tests.sim.chronicle import Place, controller_uid, is_leaving, label
 from tests.sim.watching.finding import Finding
 from trellis.api.labels import POD_INDEX
 
@@ -28,23 +28,35 @@ class _Clique:
 
 
 class Replicas:
-    """I-04 unique child, I-05 no surge."""
+    """I-04 unique child, I-05 no surge; for `patience` seconds what is wrong may be mended."""
 
-    def __init__(self, chronicle: Chronicle) -> None:
+    def __init__(self, chronicle: Chronicle, patience: float = 0.0) -> None:
         self._chronicle = chronicle
+        self._patience = patience
         self._cliques: dict[str, _Clique] = {}
+        self._suspects: dict[Place, float] = {}
 
     def see(self, commit: Commit) -> Iterator[Finding]:
+        for place, due in list(self._suspects.items()):
+            pod = self._chronicle.objects["pods"].get(place)
+            if pod is None or not _is_live(pod) or commit.at >= due:
+                del self._suspects[place]
+                if pod is not None and _is_live(pod):
+                    yield from self._judged(place, pod, controller_uid(pod))
         if commit.place.plural == "podcliques":
             self._count(commit.uid, commit.at)
         elif commit.place.plural == "pods":
             owner = controller_uid(commit.body)
             if commit.old is None and commit.new is not None and commit.caller.is_operator:
-                yield from self._born(commit, commit.new, owner)
+                if self._patience:
+                    self._suspects[commit.place] = commit.at + self._patience
+                else:
+                    yield from self._judged(commit.place, commit.new, owner)
             self._count(owner, commit.at)
 
-    def _born(self, commit: Commit, pod: Body, owner: str) -> Iterator[Finding]:
-        live = self._live(owner)
+    def _judged(self, place: Place, pod: Body, owner: str) -> Iterator[Finding]:
+        # What may still be mended is not held against anybody.
+        live = [one for one in self._live(owner) if _place(one) not in self._suspects]
         index = label(pod, POD_INDEX)
         twins = [one["metadata"]["name"] for one in live if label(one, POD_INDEX) == index]
         if len(twins) > 1:
@@ -53,7 +65,7 @@ class Replicas:
         clique = self._chronicle.by_uid(owner)
         most = max(known.peak if known else 0, clique["spec"]["replicas"] if clique else 0)
         if len(live) > most:
-            yield Finding("I-05", f"{commit.place} is pod {len(live)} of at most {most}")
+            yield Finding("I-05", f"{place} is pod {len(live)} of at most {most}")
 
     def _count(self, uid: str, now: float) -> None:
         clique = self._chronicle.by_uid(uid)
@@ -73,6 +85,10 @@ class Replicas:
         pods = self._chronicle.objects["pods"]
         places = [one for one in self._chronicle.dependents.get(uid, ()) if one.plural == "pods"]
         return [pods[place] for place in places if _is_live(pods[place])]
+
+
+def _place(pod: Body) -> Place:
+    return Place("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
 
 
 def _is_live(pod: Body) -> bool:
