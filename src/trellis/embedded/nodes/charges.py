@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from trellis.embedded.nodes.pods import KubeletPod
     from trellis.embedded.nodes.statuses import Json, Place, Since
 
+SERVER_REMOVES_SECONDS = 1.0
+
 
 @dataclass(slots=True, kw_only=True)
 class Charge:
@@ -49,6 +51,7 @@ class Charge:
     fault: str = ""
     """The annotation of faults that was followed last."""
     removed: bool = False
+    over_since: float | None = None
     released: bool = False
     """Whether its address has been given back, as that of a pod that is over is."""
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -83,6 +86,17 @@ class Charge:
     @property
     def over(self) -> bool:
         return is_over(self.script, self.life)
+
+    def left_to_the_server(self, pod: KubeletPod, now: float) -> float:
+        """For how long yet: what is deleted without grace, the server removes in the same breath.
+
+        A pod that is there all the same after a moment is ours to remove.
+        """
+        if pod.metadata.deletion_grace_period_seconds != 0:
+            return 0.0
+        if self.over_since is None:
+            self.over_since = now
+        return max(0.0, self.over_since + SERVER_REMOVES_SECONDS - now)
 
     def due(self, now: float) -> float | None:
         """Seconds until something happens by itself."""

@@ -169,8 +169,7 @@ class Kubelets:
         if pod.metadata.deleting:
             _end_programs(charge)
             if charge.over:
-                await self._remove(pod, charge, now)
-                return None
+                return await self._remove(pod, charge, now)
         await self._tell(pod, charge, now)
         if charge.over:
             self._release(charge)
@@ -223,13 +222,16 @@ class Kubelets:
             await self._patch(pod, status)
             charge.written = said
 
-    async def _remove(self, pod: KubeletPod, charge: Charge, now: float) -> None:
+    async def _remove(self, pod: KubeletPod, charge: Charge, now: float) -> float | None:
         """Its end is written only where somebody holds it back to read that."""
         if pod.metadata.finalizers:
             await self._tell(pod, charge, now)
+        elif left := charge.left_to_the_server(pod, now):
+            return left
         if not charge.removed:
             await self._delete(pod)
             charge.removed = True
+        return None
 
     async def _patch(self, pod: KubeletPod, status: Mapping[str, Any]) -> None:
         key, uid = pod.metadata.key, pod.metadata.uid
