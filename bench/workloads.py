@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ from trellis.runtime.parallel import in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from trellis.app.local.operating import Companion
     from trellis.kube.client import Client
@@ -53,8 +54,10 @@ Json = dict[str, Any]
 NODES = 120
 OPERATOR = "system:serviceaccount:grove-system:grove-operator"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
+SETTLING_SECONDS = 6.0
 SETTLED_SECONDS = 10.0
-PATIENCE_SECONDS = 600.0
+RESTARTED_SECONDS = 20.0
+PATIENCE_SECONDS = 900.0
 _ADMISSION = ("admissionregistration.k8s.io", "v1")
 POLICIES = Resource(
     *_ADMISSION, "MutatingAdmissionPolicy", "mutatingadmissionpolicies", namespaced=False
@@ -89,16 +92,21 @@ async def measure() -> None:
         beside = Beside(
             client=client, server=lab.server, authority=lab.authority, folder=lab.folder
         )
-        async with operating(beside, configuration, draw_ports(client)) as operator:
+
+        def another() -> AbstractAsyncContextManager[Companion]:
+            return operating(beside, configuration, draw_ports(client))
+
+        async with another() as operator:
             await operator.ready()
-            bench = Bench(lab, client, operator)
+            bench = Bench(lab, client, operator, another)
             await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
             await bench.one("(a) 1,000 pods", [large("a")], 1000)
             await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
             async with _verdicts(client):
                 await bench.one("(a) born pinned", [large("pinned")], 1000)
             if "--ten" in sys.argv:
-                await bench.one("10,000 pods", [large(f"t{n}") for n in range(10)], 10_000)
+                ten = [large(f"t{n}") for n in range(10)]
+                await bench.one("10,000 pods", ten, 10_000, restarts=True)
 
 
 def a_clique(name: str, replicas: int) -> Json:
@@ -160,8 +168,9 @@ class Bench:
     lab: Lab
     client: Client
     operator: Companion
+    another: Callable[[], AbstractAsyncContextManager[Companion]]
 
-    async def one(self, name: str, sets: list[Json], pods: int) -> None:
+    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> None:
         namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
         await _namespace(self.client, namespace)
         before, offset = self._cpu(), self._log_end()
@@ -169,29 +178,45 @@ class Bench:
             for body in sets:
                 await self.client.of(PodCliqueSet.resource, bytes, namespace).create(body)
             await _until(lambda: len(seen.ready) >= pods, f"{pods} ready pods in {namespace}")
-            after = self._cpu()
+            after, ready = self._cpu(), self._log_end()
             times = "  ".join(
                 f"{what} {seen.times[what]:.2f} s" for what in ("made", "bound", "ready")
             )
             print(f"{name}: {times}")
-            await asyncio.sleep(2.0)
-            self._report(_operator_writes(self.lab, offset), pods)
             for what in before:
                 print(f"    CPU of {what}: {after[what] - before[what]:.1f} s")
             print(f"    memory of the operator: {_peak_megabytes(self.operator.pid)} MB at most")
+            await asyncio.sleep(SETTLING_SECONDS)
             quiet = self._log_end()
+            until_ready = _operator_writes(self.lab, offset, ready).total()
+            print(f"    {until_ready / pods:.2f} writes a pod until all are ready")
+            self._report(_operator_writes(self.lab, offset, quiet), pods)
             await asyncio.sleep(SETTLED_SECONDS)
-            settled = sum(_operator_writes(self.lab, quiet).values())
+            settled = _operator_writes(self.lab, quiet, self._log_end()).total()
             print(f"    {settled} writes in {SETTLED_SECONDS:.0f} settled seconds")
-            began = time.perf_counter()
-            for body in sets:
-                found = self.client.of(PodCliqueSet.resource, bytes, namespace)
-                await found.delete(body["metadata"]["name"])
-            await _until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
-            print(f"    deleted in {time.perf_counter() - began:.2f} s")
+            async with self._restarted() if restarts else nullcontext():
+                began = time.perf_counter()
+                for body in sets:
+                    found = self.client.of(PodCliqueSet.resource, bytes, namespace)
+                    await found.delete(body["metadata"]["name"])
+                await _until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
+                print(f"    deleted in {time.perf_counter() - began:.2f} s")
+
+    @asynccontextmanager
+    async def _restarted(self) -> AsyncIterator[None]:
+        """Another operator finds all as it is to be."""
+        await self.operator.stop()
+        offset = self._log_end()
+        async with self.another() as operator:
+            await operator.ready()
+            await asyncio.sleep(RESTARTED_SECONDS)
+            written = _operator_writes(self.lab, offset, self._log_end()).total()
+            cpu, memory = _cpu_seconds(operator.pid), _peak_megabytes(operator.pid)
+            print(f"    after a restart: {written} writes, {cpu:.1f} s CPU, {memory} MB at most")
+            yield
 
     def _report(self, writes: Counter[str], pods: int) -> None:
-        print(f"    {sum(writes.values()) / pods:.2f} writes a pod:")
+        print(f"    {writes.total() / pods:.2f} writes a pod with all that is told afterwards:")
         for what, count in writes.most_common():
             print(f"      {count:6} {what}")
 
@@ -203,12 +228,13 @@ class Bench:
         return (self.lab.folder / "audit.log").stat().st_size
 
 
-def _operator_writes(lab: Lab, offset: int) -> Counter[str]:
+def _operator_writes(lab: Lab, start: int, end: int) -> Counter[str]:
+    """What the operator wrote between two places in the log."""
     found: Counter[str] = Counter()
     with (lab.folder / "audit.log").open("rb") as log:
-        log.seek(offset)
-        for line in log:
-            entry = json.loads(line)
+        log.seek(start)
+        while log.tell() < end:
+            entry = json.loads(log.readline())
             about = entry.get("objectRef", {})
             mine = entry["user"]["username"] == OPERATOR and entry["verb"] in WRITES
             if mine and about.get("resource") != "leases":
