@@ -18,6 +18,10 @@ FLOOR = 1
 # answered in 30 ms, 256 in 250 ms at the same rate). So the window opens only below this.
 QUICK_SECONDS = 0.05
 
+# So many at once are a crowd where answers are slow; how fast it is learnt that they are.
+CROWD = 4
+LEARNING = 0.1
+
 
 class Verdict(Enum):
     """What one exchange says about the server."""
@@ -56,11 +60,18 @@ class Gate:
         self.window = window or Window()
         self._under_way = 0
         self._tickets = 0
+        self._slow_share = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def under_way(self) -> int:
         return self._under_way
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether whatever can wait had better: others do, or answers come late as it is."""
+        crowd = self._under_way >= CROWD and self._slow_share > 0.5
+        return bool(self._waiting) or crowd or 2 * self._under_way >= self.window.limit
 
     async def enter(self) -> int:
         """Waits for a place, and returns the ticket to leave with."""
@@ -74,6 +85,8 @@ class Gate:
     def leave(self, ticket: int, verdict: Verdict | None) -> None:
         """Gives the place up. No verdict: the exchange says nothing about the server's load."""
         if verdict is not None:
+            slow = verdict is not Verdict.QUICK
+            self._slow_share += (slow - self._slow_share) * LEARNING
             full = self._under_way >= self.window.limit
             self.window.learn(verdict, ticket=ticket, newest=self._tickets, full=full)
         self._free()

@@ -36,6 +36,11 @@ class IO:
         self._keeper = Keeper(writes)
         self.barrier = writes.barrier
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether so much is on its way to the API that what can wait had better."""
+        return self._writes.are_many
+
     async def converge(
         self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
     ) -> Converged:

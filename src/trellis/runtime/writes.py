@@ -59,6 +59,11 @@ class Writes:
         self._counter = count_writes(meter)
         self.barrier = barrier
 
+    @property
+    def are_many(self) -> bool:
+        """Whether so much is on its way to the API that what can wait had better."""
+        return self._client.gate.is_crowded
+
     async def create(self, owner: str, cache: Cache[Any], key: Key, body: bytes) -> Metadata:
         """Makes an object for the owner with that uid."""
         with self._noted(owner, cache, key, "create"):

@@ -2,12 +2,14 @@
 """When a status is written: at once when somebody waits for it, else once for all that streams in.
 
 While pods come and go by the hundred, every change would be a write of its own. So it is written
-when nothing has happened for a moment, and in a stream without end ever so often all the same.
+when nothing has happened for a moment and nothing more urgent is on its way to the API; and in a
+stream without end all the same, less and less often.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,26 +24,42 @@ if TYPE_CHECKING:
     from trellis.runtime.status import WithStatus
 
 QUIET_SECONDS = 0.3
-MOST_SECONDS = 4.0
+NEW_SECONDS = 2.0
+# While more urgent writes are on their way it is asked again after so long.
+BUSY_SECONDS = 0.5
+# For how long a status may be out of date in a stream: at first, and when that goes on and on.
+FIRST_PATIENCE_SECONDS = 4.0
+MOST_PATIENCE_SECONDS = 16.0
 _MOST_OBJECTS = 100_000
+
+
+class Haste(Enum):
+    """How soon a status is to be told."""
+
+    AT_ONCE = auto()
+    """Somebody acts on it."""
+    SOON = auto()
+    WHEN_MORE_IS_KNOWN = auto()
+    """Nothing was told of the object yet, and that its parts are on their way is no news."""
 
 
 @dataclass(slots=True)
 class _Stale:
-    """What is stored is no longer true: since when, and when that is to be mended."""
+    """What is stored is no longer true: when that is to be mended."""
 
-    since: float
     due: float
+    until: float
+    """At the latest."""
 
 
 class StatusPacer:
     """Of one controller. What it remembers is by uid."""
 
-    def __init__(self, cache: Cache[Any], clock: Clock, quiet: float = QUIET_SECONDS) -> None:
+    def __init__(self, cache: Cache[Any], clock: Clock) -> None:
         self._cache = cache
         self._clock = clock
-        self._quiet = quiet
         self._stale: dict[str, _Stale] = {}
+        self._patience: dict[str, float] = {}
 
     async def write(
         self,
@@ -49,8 +67,7 @@ class StatusPacer:
         found: WithStatus,
         status: Value,
         notes: Iterable[Note] = (),
-        *,
-        at_once: bool = False,
+        haste: Haste = Haste.SOON,
     ) -> float | None:
         """Writes it if it differs and its time has come; else returns after how many seconds.
 
@@ -59,29 +76,40 @@ class StatusPacer:
         """
         uid, now = found.metadata.uid, self._clock.monotonic()
         if not differs(found, status):
-            self._stale.pop(uid, None)
+            self.forget(uid)
             return None
-        left = self._left(uid, now)
-        if left > 0 and not at_once:
+        quiet = NEW_SECONDS if haste is Haste.WHEN_MORE_IS_KNOWN else QUIET_SECONDS
+        busy = io.is_busy
+        left = self._left(uid, now, max(quiet, BUSY_SECONDS) if busy else quiet, busy=busy)
+        if left > 0 and haste is not Haste.AT_ONCE:
             return left
         await io.write_status(self._cache, found, status, notes)
-        self._stale.pop(uid, None)
+        self._written(uid, now)
         return None
 
     def forget(self, uid: str) -> None:
-        """The object is gone."""
+        """The object is gone, or what is stored is true."""
         self._stale.pop(uid, None)
+        self._patience.pop(uid, None)
 
-    def _left(self, uid: str, now: float) -> float:
+    def _left(self, uid: str, now: float, quiet: float, *, busy: bool) -> float:
         stale = self._stale.get(uid)
         if stale is None:
             if len(self._stale) >= _MOST_OBJECTS:
                 return 0.0
-            stale = self._stale[uid] = _Stale(since=now, due=now + self._quiet)
-        elif now < stale.due:
-            most = stale.since + max(MOST_SECONDS, self._quiet)
-            stale.due = min(now + self._quiet, most)
+            patience = self._patience.get(uid, FIRST_PATIENCE_SECONDS)
+            stale = self._stale[uid] = _Stale(due=now + quiet, until=now + patience)
+        elif now < stale.due or busy:
+            stale.due = min(now + quiet, stale.until)
         return stale.due - now
+
+    def _written(self, uid: str, now: float) -> None:
+        stale = self._stale.pop(uid, None)
+        if stale is None or now < stale.until:
+            self._patience.pop(uid, None)
+        else:
+            longer = 2 * self._patience.get(uid, FIRST_PATIENCE_SECONDS)
+            self._patience[uid] = min(longer, MOST_PATIENCE_SECONDS)
 
 
 def differs(found: WithStatus, status: Value) -> bool:

@@ -37,6 +37,11 @@ class Trouble:
     motion: Motion = Motion.STUCK
     error: KubeError | None = None
 
+    @property
+    def is_wait(self) -> bool:
+        """Whether nothing has gone wrong: it is just not time yet."""
+        return self.motion is Motion.MOVING and self.error is None
+
 
 def trouble(written: Iterable[Written]) -> Trouble | None:
     """The first that went wrong: of those, the one that somebody must do something about."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,24 @@ async def test_who_is_cancelled_while_a_place_comes_free_ends_as_cancelled() -> 
     ends = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
     assert await gate.enter()
+
+
+@virtual
+@pytest.mark.parametrize(
+    ("under_way", "verdict", "crowded"),
+    [
+        pytest.param(3, Verdict.SLOW, False, id="few, however slow the answers"),
+        pytest.param(4, Verdict.SLOW, True, id="some, and answers are slow"),
+        pytest.param(15, Verdict.QUICK, False, id="many, and answers are quick"),
+        pytest.param(16, Verdict.QUICK, True, id="half of what may be"),
+    ],
+)
+async def test_it_is_crowded_when_whatever_can_wait_had_better(
+    under_way: int, verdict: Verdict, *, crowded: bool
+) -> None:
+    gate = Gate()
+    for _ in range(20):
+        gate.leave(await gate.enter(), verdict)
+    for _ in range(under_way):
+        await gate.enter()
+    assert gate.is_crowded is crowded

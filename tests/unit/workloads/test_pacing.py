@@ -14,7 +14,15 @@ from trellis.runtime.cache import Cache
 from trellis.runtime.io import IO
 from trellis.runtime.recorder import Recorder
 from trellis.runtime.writes import Writes
-from trellis.workloads.pacing import MOST_SECONDS, QUIET_SECONDS, StatusPacer
+from trellis.workloads.pacing import (
+    BUSY_SECONDS,
+    FIRST_PATIENCE_SECONDS,
+    MOST_PATIENCE_SECONDS,
+    NEW_SECONDS,
+    QUIET_SECONDS,
+    Haste,
+    StatusPacer,
+)
 
 CLOCK = VirtualClock()
 
@@ -24,7 +32,7 @@ class Desk:
 
     async def open(self) -> Box:
         self.api = MemoryApi()
-        client = Client(self.api, CLOCK, dice(1))
+        self.client = client = Client(self.api, CLOCK, dice(1))
         meter = Meter()
         recorder = Recorder(client, meter, reporter="toys.dev/operator", instance="one")
         self.io = IO(Writes(client, Barrier(), meter, lambda: True), recorder)
@@ -33,8 +41,16 @@ class Desk:
         self.api.requests.clear()
         return made
 
-    async def write(self, box: Box, balls: int, *, at_once: bool = False) -> float | None:
-        return await self.pacer.write(self.io, box, BoxStatus(balls=balls), at_once=at_once)
+    async def write(self, box: Box, balls: int, haste: Haste = Haste.SOON) -> float | None:
+        return await self.pacer.write(self.io, box, BoxStatus(balls=balls), haste=haste)
+
+    async def stream(self) -> float:
+        """Changes it over and over until it is written; returns after how many seconds."""
+        box = await self.client.of(BOXES, Box, "nursery").get("box")
+        began, balls = CLOCK.monotonic(), box.status.balls
+        while (left := await self.write(box, balls := balls + 1)) is not None:
+            await CLOCK.sleep(min(left, 0.05))
+        return CLOCK.monotonic() - began
 
 
 @virtual
@@ -51,14 +67,38 @@ async def test_what_streams_in_is_one_write_of_what_is_true_when_it_is_quiet() -
 
 
 @virtual
-async def test_a_stream_without_end_is_told_of_ever_so_often() -> None:
+async def test_a_stream_without_end_is_told_of_less_and_less_often() -> None:
+    desk = Desk()
+    await desk.open()
+    assert [await desk.stream() for _ in range(4)] == pytest.approx(
+        [FIRST_PATIENCE_SECONDS, 8.0, MOST_PATIENCE_SECONDS, MOST_PATIENCE_SECONDS]
+    )
+    assert desk.api.writes == ["PATCH box/status"] * 4
+
+
+@virtual
+async def test_after_a_quiet_moment_a_stream_is_told_of_as_soon_as_the_first() -> None:
     desk = Desk()
     box = await desk.open()
-    balls = 0
-    while (left := await desk.write(box, balls := balls + 1)) is not None:
-        await CLOCK.sleep(min(left, 0.05))
+    await desk.stream()
+    assert await desk.write(box, 0) is None
+    assert await desk.stream() == pytest.approx(FIRST_PATIENCE_SECONDS)
+
+
+@virtual
+async def test_a_status_waits_while_the_client_is_busy_with_other_writes() -> None:
+    desk = Desk()
+    box = await desk.open()
+    places = [await desk.client.gate.enter() for _ in range(desk.client.gate.window.limit)]
+    began = CLOCK.monotonic()
+    while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
+        await CLOCK.sleep(left)
+    assert desk.api.writes == []
+    for place in places:
+        desk.client.gate.leave(place, None)
+    await CLOCK.sleep(BUSY_SECONDS)
+    assert await desk.write(box, 1) is None
     assert desk.api.writes == ["PATCH box/status"]
-    assert pytest.approx(MOST_SECONDS) == CLOCK.monotonic()
 
 
 @virtual
@@ -76,5 +116,18 @@ async def test_nothing_is_written_when_nothing_differs_in_the_end() -> None:
 async def test_what_somebody_waits_for_is_written_at_once() -> None:
     desk = Desk()
     box = await desk.open()
-    assert await desk.write(box, 1, at_once=True) is None
+    assert await desk.write(box, 1, Haste.AT_ONCE) is None
+    assert desk.api.writes == ["PATCH box/status"]
+
+
+@virtual
+async def test_what_is_new_is_told_of_when_more_is_known_or_after_a_while() -> None:
+    desk = Desk()
+    box = await desk.open()
+    new = Haste.WHEN_MORE_IS_KNOWN
+    assert await desk.write(box, 1, new) == NEW_SECONDS
+    await CLOCK.sleep(1)
+    assert await desk.write(box, 2) == pytest.approx(QUIET_SECONDS)
+    await CLOCK.sleep(QUIET_SECONDS)
+    assert await desk.write(box, 2) is None
     assert desk.api.writes == ["PATCH box/status"]

@@ -118,7 +118,7 @@ class Actor:
             written = await io.converge(clique, self._pods, plan.delete, drafts)
         except KubeError as error:
             return Done(trouble=trouble([error]), failed=events.POD_CREATE_FAILED, error=error)
-        for note in of_writes(written):
+        for note in of_writes(state, written):
             io.record(self._caches.cliques, clique, note)
         found = trouble([written])
         if found is None:

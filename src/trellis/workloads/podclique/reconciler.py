@@ -21,7 +21,7 @@ from trellis.workloads.podclique.census import census
 from trellis.workloads.podclique.desired import plan, sparing
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
-from trellis.workloads.podclique.telling import is_awaited, of_changes
+from trellis.workloads.podclique.telling import haste, of_changes
 from trellis.workloads.sharing import woken_by_templates
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Reconciler:
             state.clique,
             after,
             of_changes(state, after, done.failed),
-            at_once=is_awaited(state, counted, after, now),
+            haste(state, counted, after, done.trouble, now),
         )
         if done.error is not None:
             raise done.error

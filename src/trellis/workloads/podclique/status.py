@@ -45,7 +45,7 @@ def status(
         breach.breached(state, counted, now),
         *summary(_verdict(state, counted, trouble)),
     )
-    failed = () if trouble is None or _is_wait(trouble) else (trouble,)
+    failed = () if trouble is None or trouble.is_wait else (trouble,)
     template_hash, generation_hash = _reached(state, counted)
     return structs.replace(
         present,
@@ -131,8 +131,3 @@ def _selector(state: State) -> str:
 
 def _gang_name(state: State) -> str:
     return state.gang.metadata.name if state.gang is not None else ""
-
-
-def _is_wait(trouble: Trouble) -> bool:
-    """Whether nothing has gone wrong: it is just not time yet."""
-    return trouble.motion is Motion.MOVING and trouble.error is None

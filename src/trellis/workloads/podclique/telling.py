@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told in events, and what of a status others wait for. Pure.
 
-Never one event a pod: what one run did is one event with a count.
+Never one event a pod: what one run did is one event with a count. And none where nobody would ask:
+a set of hundreds of cliques would start with hundreds of events.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from trellis.api.conditions import Status, find
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
 from trellis.api.reasons import cliques, events
 from trellis.runtime.notes import Note
+from trellis.workloads.pacing import Haste
 from trellis.workloads.podclique import breach
 
 if TYPE_CHECKING:
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
     from trellis.runtime.converged import Converged
     from trellis.workloads.podclique.census import Census
     from trellis.workloads.podclique.state import State
+    from trellis.workloads.trouble import Trouble
 
 _SHOWN = 3
 
 
-def of_writes(written: Converged) -> Iterator[Note]:
-    """What was done."""
-    if written.created:
+def of_writes(state: State, written: Converged) -> Iterator[Note]:
+    """What was done. That it got its first pods, its status and its set's tell."""
+    if written.created and state.pods:
         yield Note(events.POD_CREATED.token, f"made {_named(written.created)}")
     if written.deleted:
         yield Note(events.POD_DELETED.token, f"deleted {_named(written.deleted)}")
@@ -55,7 +58,18 @@ def of_changes(state: State, after: PodCliqueStatus, failed: Reason | None) -> I
             yield Note(failed.token if failed else error.code, error.description, "Warning")
 
 
-def is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
+def haste(
+    state: State, counted: Census, after: PodCliqueStatus, trouble: Trouble | None, now: datetime
+) -> Haste:
+    if _is_awaited(state, counted, after, now):
+        return Haste.AT_ONCE
+    untold = not state.clique.status.conditions
+    if untold and not state.pods and (trouble is None or trouble.is_wait):
+        return Haste.WHEN_MORE_IS_KNOWN
+    return Haste.SOON
+
+
+def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
     """Whether somebody acts on it: waiters on the minimum, the gang controller on a breach."""
     before = state.clique.status
     crossed = (before.ready_replicas >= state.needed) != (counted.ready >= state.needed)

@@ -17,7 +17,7 @@ from trellis.runtime.pace import Pace
 from trellis.runtime.plan import Edit, by_name
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_BASE_GANG
-from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.pacing import Haste, StatusPacer
 from trellis.workloads.podgang import gate, status
 from trellis.workloads.podgang.ailing import Ailing
 from trellis.workloads.podgang.backend import backend
@@ -54,10 +54,7 @@ if TYPE_CHECKING:
     from trellis.workloads.podgang.recycle import Decision
     from trellis.workloads.podgang.state import State
 
-PACE = Pace(burst=8, seconds=0.25)
-# A gang of which nothing was told yet is told of when it has nodes, or when it has had none for so
-# long: that its pods are being made is no news.
-FIRST_SECONDS = 2.0
+PACE = Pace(burst=8, seconds=0.5)
 # Somebody else has written the gang; what they wrote is on its way and wakes it sooner.
 OVERTAKEN_SECONDS = 1.0
 
@@ -88,7 +85,6 @@ class Reconciler:
         self._ailing = Ailing(caches, observer)
         self._handing = Handing(kai)
         self._pacer = StatusPacer(caches.gangs, self._clock)
-        self._first = StatusPacer(caches.gangs, self._clock, FIRST_SECONDS)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         claim = self._observer.claim(key)
@@ -150,7 +146,7 @@ class Reconciler:
         children = Children(cache=self._caches.gangs, compare=compare, part=writer)
         written = await io.converge(owner, children, have, want)
         if holder is not None and written.deleted:
-            self._forget(holder)
+            self._pacer.forget(holder.metadata.uid)
         if written.refused:
             io.record(self._caches.sets, owner, unwritten(written.refused[0]))
             raise written.refused[0].error
@@ -195,23 +191,18 @@ class Reconciler:
         """Writes the status when its time has come; else returns after how many seconds."""
         gang = found.gang
         wanted = status.status(gang, standing, Pass(gang.metadata.generation, found.now))
-        if wanted == gang.status:
-            self._forget(gang)
-            return None
-        first = status.is_first(gang, standing)
-        pacer, other = (self._first, self._pacer) if first else (self._pacer, self._first)
-        other.forget(gang.metadata.uid)
-        at_once = status.has_just_been_scheduled(gang, standing) and self._has_scaled(found.state)
         notes = status.notes(gang, standing)
-        return await pacer.write(io, gang, wanted, notes, at_once=at_once)
+        return await self._pacer.write(io, gang, wanted, notes, self._haste(found, standing))
+
+    def _haste(self, found: Found, standing: Standing) -> Haste:
+        gang = found.gang
+        if status.has_just_been_scheduled(gang, standing) and self._has_scaled(found.state):
+            return Haste.AT_ONCE
+        return Haste.WHEN_MORE_IS_KNOWN if status.is_new(gang, standing) else Haste.SOON
 
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""
         return bool(self._caches.cliques.find(BY_BASE_GANG, str(state.key)))
-
-    def _forget(self, gang: PodGang) -> None:
-        for pacer in (self._pacer, self._first):
-            pacer.forget(gang.metadata.uid)
 
 
 def _soonest(*seconds: float | None) -> Outcome:

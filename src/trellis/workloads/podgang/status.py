@@ -98,7 +98,7 @@ def notes(gang: PodGang, standing: Standing) -> Iterator[Note]:
         yield Note(failed.token, standing.problem, "Warning")
 
 
-def is_first(gang: PodGang, standing: Standing) -> bool:
+def is_new(gang: PodGang, standing: Standing) -> bool:
     """Whether nothing was told of it yet, and nothing is to be but that its pods are coming."""
     calm = not (standing.problem or standing.threats or standing.is_scheduled)
     return calm and find(gang.status.conditions, SCHEDULED) is None

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from trellis.workloads.scalinggroup.state import Place
     from trellis.workloads.trouble import Trouble, Written
 
-_PACE = Pace(burst=8, seconds=0.25)
-# What a run waits for is the API server; its own writes are many at a time already.
-_WORKERS = 16
+_PACE = Pace(burst=8, seconds=0.5)
 
 
 def controller(means: Means, caches: Caches) -> Controller[PodCliqueScalingGroup]:
@@ -56,7 +54,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodCliqueScalingGroup
         reconcile=Reconciler(means, caches).reconcile,
         woken_by=wakes(caches),
         pace=_PACE,
-        workers=_WORKERS,
+        workers=means.configuration.controllers.pod_clique_scaling_group.concurrent_syncs,
     )
 
 

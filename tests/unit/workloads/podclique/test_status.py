@@ -26,9 +26,10 @@ from trellis.api.grove.podclique import PodCliqueStatus
 from trellis.api.grove.updates import CliqueProgress
 from trellis.api.reasons import objects
 from trellis.workloads.outline import Outline
+from trellis.workloads.pacing import Haste
 from trellis.workloads.podclique.census import Census, census
 from trellis.workloads.podclique.status import status
-from trellis.workloads.podclique.telling import is_awaited, of_changes
+from trellis.workloads.podclique.telling import haste, of_changes
 from trellis.workloads.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -389,7 +390,7 @@ def test_a_breach_and_its_end_are_events_of_what_was_up() -> None:
 
 def awaited(scene: Scene, now: datetime = LATER) -> bool:
     state = scene.state
-    return is_awaited(state, census(state), told(scene, now), now)
+    return haste(state, census(state), told(scene, now), None, now) is Haste.AT_ONCE
 
 
 def test_gang_termination_waits_for_a_breach_of_what_was_up() -> None:
@@ -434,3 +435,35 @@ def test_counts_make_sense_whatever_pods_say(
     assert 0 <= found.schedule_gated_replicas <= found.replicas
     again = told(scene.but(status=found), LATER)
     assert again == found
+
+
+@pytest.mark.parametrize(
+    ("scene", "trouble", "expected"),
+    [
+        pytest.param(a_scene(2), None, Haste.WHEN_MORE_IS_KNOWN, id="its pods are on their way"),
+        pytest.param(
+            a_scene(2),
+            Trouble(reason=objects.CREATING_CHILDREN, message="", motion=Motion.MOVING),
+            Haste.WHEN_MORE_IS_KNOWN,
+            id="it is not time for its pods yet",
+        ),
+        pytest.param(
+            a_scene(2),
+            Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=""),
+            Haste.SOON,
+            id="somebody must do something",
+        ),
+        pytest.param(a_scene(2, pods=some_pods(PENDING)), None, Haste.SOON, id="it has a pod"),
+        pytest.param(
+            a_scene(2, status=told(a_scene(2, pods=some_pods(PENDING)))),
+            None,
+            Haste.SOON,
+            id="it has lost its pods",
+        ),
+    ],
+)
+def test_a_new_clique_is_told_of_when_it_has_pods(
+    scene: Scene, trouble: Trouble | None, expected: Haste
+) -> None:
+    state = scene.state
+    assert haste(state, census(state), told(scene), trouble, LATER) is expected
