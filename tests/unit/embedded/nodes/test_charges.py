@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from tests.unit.embedded.nodes.builders import a_pod, a_script, tiny_node
 from trellis.embedded.nodes.charges import SERVER_REMOVES_SECONDS, Charge
 from trellis.embedded.nodes.life import born
-from trellis.embedded.nodes.pods import KubeletPod
 from trellis.embedded.nodes.statuses import Place
+
+if TYPE_CHECKING:
+    from trellis.embedded.nodes.pods import KubeletPod
 
 
 def a_charge() -> Charge:
