@@ -63,6 +63,11 @@ class Standing:
     is_renewed: bool = False
 
     @property
+    def is_let_go(self) -> bool:
+        """Whether all its pods are there and none is held back by us."""
+        return all(each.is_whole and not each.gated for each in self.musters)
+
+    @property
     def is_scheduled(self) -> bool:
         return all_scheduled(self.musters)
 
@@ -99,9 +104,13 @@ def notes(gang: PodGang, standing: Standing) -> Iterator[Note]:
 
 
 def is_new(gang: PodGang, standing: Standing) -> bool:
-    """Whether nothing was told of it yet, and nothing is to be but that its pods are coming."""
-    calm = not (standing.problem or standing.threats or standing.is_scheduled)
-    return calm and find(gang.status.conditions, SCHEDULED) is None
+    """Whether nothing was told of it yet, and nothing is to be but that its pods are coming.
+
+    What waits for others, be it a base gang or the scheduler, is news.
+    """
+    coming = not (standing.is_let_go or standing.waits_for)
+    calm = not (standing.problem or standing.threats)
+    return coming and calm and find(gang.status.conditions, SCHEDULED) is None
 
 
 def has_just_been_scheduled(gang: PodGang, standing: Standing) -> bool:

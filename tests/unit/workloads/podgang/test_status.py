@@ -229,11 +229,12 @@ def test_events_are_for_what_a_person_should_look_at(
 def test_only_what_was_never_told_of_and_is_merely_coming_may_wait() -> None:
     new, known = with_status(PodGangStatus()), with_status(after(COMING))
     assert is_new(new, COMING)
-    assert is_new(new, WAITING)
+    assert not is_new(new, WAITING)
+    assert not is_new(new, Standing(musters=(a_muster(present=1),), waits_for="wl2-0"))
     assert not is_new(new, STARTING)
     assert not is_new(new, BROKEN)
     assert not is_new(new, Standing(musters=(a_muster(),), problem="no queue"))
-    assert not is_new(known, WAITING)
+    assert not is_new(known, COMING)
 
 
 def test_others_wait_to_hear_that_it_has_nodes() -> None:
