@@ -90,8 +90,8 @@ def _say_the_same(have: Raw, want: Raw) -> bool:
 
 @lru_cache(maxsize=256)
 def _canonical(pod_spec: bytes) -> str:
-    """Servers may order fields in their own way, and this is asked again and again."""
-    return hashes.digest(msgspec.json.decode(pod_spec))
+    """Servers may order fields and write amounts in their own way, and this is asked often."""
+    return hashes.digest(hashes.with_plain_amounts(msgspec.json.decode(pod_spec)))
 
 
 def _spec(have: PodCliqueSpec, want: PodCliqueSpec) -> Json:

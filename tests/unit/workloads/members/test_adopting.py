@@ -72,6 +72,16 @@ def test_a_foreign_hash_on_an_equal_template_counts_as_current() -> None:
     assert compare_clique(taken_over, wanted(taken_over)) == {}
 
 
+def test_amounts_that_grove_wrote_in_its_own_words_are_the_same_template() -> None:
+    def asking(cpu: str, memory: str) -> Json:
+        limits = {"resources": {"limits": {"cpu": cpu, "memory": memory}}}
+        return {"containers": [{"name": "main", "image": "app:1", **limits}]}
+
+    taken_over = after_a_pass(by_grove(asking("1", "1Gi")), podSpec=asking("1000m", "1024Mi"))
+
+    assert GROVES in current_hashes(taken_over)
+
+
 @pytest.mark.parametrize(
     "template",
     [

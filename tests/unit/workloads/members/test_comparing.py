@@ -47,6 +47,17 @@ def test_neither_the_order_of_fields_nor_a_null_is_a_difference() -> None:
     assert compare_clique(have, wanted(have, podSpec={"b": {"d": 1}, "a": 1})) == {}
 
 
+def test_an_amount_in_other_words_is_no_difference() -> None:
+    def asking(amount: str) -> dict[str, Any]:
+        limits = {"resources": {"limits": {"cpu": amount}}}
+        return {"containers": [{"name": "main", "image": "app:1", **limits}]}
+
+    have = stored(wanted(podSpec=asking("2")))
+
+    assert compare_clique(have, wanted(have, podSpec=asking("2000m"))) == {}
+    assert compare_clique(have, wanted(have, podSpec=asking("2001m"))) != {}
+
+
 def test_scaling_is_no_difference_and_is_never_undone() -> None:
     have = stored(wanted(), spec={"replicas": 7})
     fresh = wanted()
