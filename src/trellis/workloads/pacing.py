@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from trellis.runtime.notes import Note
     from trellis.runtime.status import WithStatus
 
-QUIET_SECONDS = 0.3
+QUIET_SECONDS = 0.2
+# What is told of others' statuses comes after those, so it must not wait for as long again.
+ABOVE_SECONDS = 0.1
 NEW_SECONDS = 2.0
 # While more urgent writes are on their way it is asked again after so long.
 BUSY_SECONDS = 0.5
@@ -55,9 +57,10 @@ class _Stale:
 class StatusPacer:
     """Of one controller. What it remembers is by uid."""
 
-    def __init__(self, cache: Cache[Any], clock: Clock) -> None:
+    def __init__(self, cache: Cache[Any], clock: Clock, quiet: float = QUIET_SECONDS) -> None:
         self._cache = cache
         self._clock = clock
+        self._quiet = quiet
         self._stale: dict[str, _Stale] = {}
         self._patience: dict[str, float] = {}
 
@@ -78,7 +81,7 @@ class StatusPacer:
         if not differs(found, status):
             self.forget(uid)
             return None
-        quiet = NEW_SECONDS if haste is Haste.WHEN_MORE_IS_KNOWN else QUIET_SECONDS
+        quiet = NEW_SECONDS if haste is Haste.WHEN_MORE_IS_KNOWN else self._quiet
         busy = io.is_busy
         left = self._left(uid, now, max(quiet, BUSY_SECONDS) if busy else quiet, busy=busy)
         if left > 0 and haste is not Haste.AT_ONCE:

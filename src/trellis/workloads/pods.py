@@ -68,5 +68,10 @@ def is_broken(pod: Pod) -> bool:
     return crashed or any(_is_up_and_not_ready(one) for one in pod.status.container_statuses)
 
 
+def is_well(pod: Pod) -> bool:
+    """Whether it is of use to its clique, or is about to be."""
+    return is_live(pod) and is_scheduled(pod) and not is_broken(pod)
+
+
 def _is_up_and_not_ready(status: ContainerStatus) -> bool:
     return bool(status.started) and not status.ready

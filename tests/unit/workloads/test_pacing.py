@@ -59,8 +59,8 @@ async def test_what_streams_in_is_one_write_of_what_is_true_when_it_is_quiet() -
     box = await desk.open()
     for balls in range(1, 5):
         assert await desk.write(box, balls) == pytest.approx(QUIET_SECONDS)
-        await CLOCK.sleep(0.2)
-    await CLOCK.sleep(0.15)
+        await CLOCK.sleep(QUIET_SECONDS / 2)
+    await CLOCK.sleep(QUIET_SECONDS)
     assert await desk.write(box, 4) is None
     assert desk.api.writes == ["PATCH box/status"]
     assert desk.api.all("boxes")[0]["status"]["balls"] == 4

@@ -64,8 +64,12 @@ class State:
 
     @property
     def ledger_is_known(self) -> bool:
-        """Whether it is known which pods there are to be. None are, where none are wanted."""
-        return self.gang is not None or self.replicas == 0
+        """Whether it is known which pods there are to be. None are, where none are wanted.
+
+        A gang that lists none of a PodClique that is to have some is not written yet, or somebody
+        has spoiled it: then nobody is surplus.
+        """
+        return self.replicas == 0 or (self.gang is not None and bool(self.listed))
 
     @property
     def held(self) -> tuple[Pod, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from trellis.api.annotation import AFTER_DEPARTURE
 from trellis.api.conditions import (
     READY,
     RECONCILING,
@@ -18,9 +19,13 @@ from trellis.api.conditions import (
     summary,
 )
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
-from trellis.api.labels import POD_CLIQUE, POD_TEMPLATE_HASH, managed, selector
+from trellis.api.labels import GANG_GATE, POD_CLIQUE, POD_TEMPLATE_HASH, managed, selector
 from trellis.api.reasons import cliques, objects, pending
+from trellis.workloads.attempts import failed_at
+from trellis.workloads.deadlines import told
+from trellis.workloads.failures import replaced_at
 from trellis.workloads.podclique import breach
+from trellis.workloads.pods import has_failed, is_leaving, is_live
 from trellis.workloads.trouble import last_errors
 
 if TYPE_CHECKING:
@@ -43,7 +48,7 @@ def status(
     findings = (
         breach.scheduled(state, counted),
         breach.breached(state, counted, now),
-        *summary(_verdict(state, counted, trouble)),
+        *summary(_verdict(state, counted, trouble, now)),
     )
     failed = () if trouble is None or trouble.is_wait else (trouble,)
     template_hash, generation_hash = _reached(state, counted)
@@ -64,7 +69,7 @@ def status(
     )
 
 
-def _verdict(state: State, counted: Census, trouble: Trouble | None) -> Verdict:
+def _verdict(state: State, counted: Census, trouble: Trouble | None, now: datetime) -> Verdict:
     if trouble is not None:
         ready = counted.ready >= state.replicas > 0
         return Verdict(
@@ -76,7 +81,7 @@ def _verdict(state: State, counted: Census, trouble: Trouble | None) -> Verdict:
         message = f"all {state.replicas} pods are ready"
         reason = objects.ALL_REPLICAS_AVAILABLE
         return Verdict(ready=True, motion=Motion.SETTLED, reason=reason, message=message)
-    return _on_the_way(state, counted)
+    return _on_the_way(state, counted, now)
 
 
 def _scaled_to_zero(state: State) -> Verdict:
@@ -89,11 +94,20 @@ def _scaled_to_zero(state: State) -> Verdict:
     )
 
 
-def _on_the_way(state: State, counted: Census) -> Verdict:
+def _on_the_way(state: State, counted: Census, now: datetime) -> Verdict:
     of_all = f"{counted.ready} of {state.replicas} pods are ready"
-    if counted.replicas < state.replicas:
+    below = counted.ready < state.needed
+    short = pending.BELOW_MIN_AVAILABLE if below else objects.REPLICAS_UNAVAILABLE
+    if pauses := _pauses(state, now):
+        reason = short
+        failed = f"{len(pauses)} failed again and are replaced from {told(min(pauses))} on"
+        message = f"{of_all}, {failed}"
+    elif counted.replicas < state.replicas:
         reason = objects.CREATING_CHILDREN
-        message = f"{of_all}, {counted.replicas} are there"
+        message = f"{of_all}, {counted.replicas} are there{_awaiting_departure(state)}"
+    elif gates := _gates_of_others(state):
+        reason = short
+        message = f"{of_all}, others are held back by scheduling gates: {', '.join(gates)}"
     elif counted.gated:
         reason = pending.WAITING_FOR_GANG
         message = f"{of_all}, {counted.gated} wait for PodGang {_gang_name(state)}"
@@ -101,13 +115,34 @@ def _on_the_way(state: State, counted: Census) -> Verdict:
         reason = cliques.INSUFFICIENT_SCHEDULED_PODS
         message = f"{of_all}, {counted.scheduled} have a node"
     else:
-        below = counted.ready < state.needed
-        reason = pending.BELOW_MIN_AVAILABLE if below else objects.REPLICAS_UNAVAILABLE
+        reason = short
         message = f"{of_all}, {state.needed} are needed"
     # What has done its work is not ready any more, and nothing more is to come of it.
     done = counted.ready + counted.succeeded >= state.replicas
     motion = Motion.SETTLED if done else Motion.MOVING
     return Verdict(ready=False, motion=motion, reason=reason, message=message)
+
+
+def _pauses(state: State, now: datetime) -> list[datetime]:
+    """When pods are replaced that failed, where that is not to be at once."""
+    failed = (pod for pod in state.held if has_failed(pod) and not is_leaving(pod))
+    times = (replaced_at(pod, failed_at(pod) or now) for pod in failed)
+    return [at for at in times if at > now]
+
+
+def _awaiting_departure(state: State) -> str:
+    if state.clique.metadata.annotations.get(AFTER_DEPARTURE) != "true":
+        return ""
+    leaving = next((pod.metadata.name for pod in state.held if is_leaving(pod)), None)
+    return f"; pod {leaving} is replaced when it is gone" if leaving else ""
+
+
+def _gates_of_others(state: State) -> tuple[str, ...]:
+    """Those that are left when ours is off: who put them there lifts them."""
+    held = [pod.gates for pod in state.held if is_live(pod) and pod.gates]
+    if any(GANG_GATE in gates for gates in held):
+        return ()
+    return tuple(dict.fromkeys(gate for gates in held for gate in gates))
 
 
 def _reached(state: State, counted: Census) -> tuple[str, str]:

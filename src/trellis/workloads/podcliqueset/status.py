@@ -14,7 +14,7 @@ from msgspec import structs
 
 from trellis.api.conditions import STALLED, SUMMARY, Motion, Pass, Verdict, find, merged, summary
 from trellis.api.labels import managed, selector
-from trellis.api.reasons import objects
+from trellis.api.reasons import CATALOGUE, objects
 from trellis.runtime.notes import Note
 from trellis.workloads.trouble import Trouble, last_errors
 
@@ -62,7 +62,7 @@ class Told:
 
 def told(state: State, seen: Pass) -> Told:
     present = state.set.status
-    troubles = (*state.troubles, *_without_priority(state))
+    troubles = (*state.troubles, *_without_priority(state), *_of_cliques(state))
     verdict = _verdict(state, troubles)
     status = structs.replace(
         present,
@@ -84,6 +84,21 @@ def _without_priority(state: State) -> Iterator[Trouble]:
     if state.missing_classes and not state.available:
         message = f"there is no PriorityClass {', '.join(state.missing_classes)}"
         yield Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=message)
+
+
+def _of_cliques(state: State) -> Iterator[Trouble]:
+    """What keeps replicas from becoming available, where a PodClique says so and the set does not
+    know it by itself."""
+    if state.available:
+        return
+    known = {objects.PRIORITY_CLASS_MISSING.token} if state.missing_classes else set[str]()
+    known |= {one.reason.token for one in state.troubles}
+    for clique in state.seen.stuck:
+        stalled = find(clique.status.conditions, STALLED)
+        if stalled is not None and stalled.reason not in known:
+            reason = CATALOGUE.get(stalled.reason, objects.REPLICAS_UNAVAILABLE)
+            message = f"PodClique {clique.metadata.name}: {stalled.message}"
+            yield Trouble(reason=reason, message=message)
 
 
 def _verdict(state: State, troubles: tuple[Trouble, ...]) -> Verdict:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import APPLIED
+from trellis.api.conditions import STALLED, is_true
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.holders import conflict
 from trellis.workloads.members import current_hashes
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.converged import NameConflict
     from trellis.workloads.podcliqueset.layout import GroupSlot, Layout, ReplicaSlots, Slot
+
+MOST_STUCK = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,8 @@ class Survey:
     """How many replicas each scaling group has now, by its full name."""
     conflicts: list[NameConflict] = field(default_factory=list)
     """Gangs that cannot be made, because others have their names."""
+    stuck: list[PodClique] = field(default_factory=list)
+    """The first of those that lack pods, and will until somebody does something."""
 
 
 def survey(layout: Layout, sight: Sight) -> Survey:
@@ -98,6 +103,7 @@ class _Look:
         if status.ready_replicas < needed:
             what = f"PodClique {slot.key.name} ({status.ready_replicas} of {needed} pods ready)"
             self._waits(what)
+            self._look_why(found)
         self._updated &= current and status.updated_replicas >= needed and _is_current(found)
 
     def _group(self, slot: GroupSlot) -> None:
@@ -134,8 +140,15 @@ class _Look:
                 found = clique(member.key)
                 if found is None or not is_of(found, uid):
                     self._behind(member.key)
-                else:
-                    self._carries(found, member.mark)
+                    continue
+                self._carries(found, member.mark)
+                if found.status.ready_replicas < min(member.least, found.spec.replicas):
+                    self._look_why(found)
+
+    def _look_why(self, lacking: PodClique) -> None:
+        stuck = self.seen.stuck
+        if len(stuck) < MOST_STUCK and is_true(lacking.status.conditions, STALLED):
+            stuck.append(lacking)
 
     def _gang(self, key: Key) -> None:
         """Whether it can be made. How it is, it says itself."""

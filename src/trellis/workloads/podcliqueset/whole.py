@@ -14,7 +14,7 @@ from trellis.api.meta import Key
 from trellis.runtime.outcome import DONE
 from trellis.workloads.caches import BY_SET
 from trellis.workloads.holders import trouble_with
-from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
 from trellis.workloads.podcliqueset.belongings import Belongings
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.gangs import gangs
@@ -43,7 +43,7 @@ class SetReconciler:
         self._board = board
         self._clock = clock
         self._belongings = Belongings(caches)
-        self._pacer = StatusPacer(caches.sets, clock)
+        self._pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
         self._sight = Sight(
             clique=caches.cliques.get, group=caches.groups.get, gang=caches.gangs.get
         )

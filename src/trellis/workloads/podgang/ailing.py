@@ -11,26 +11,30 @@ from typing import TYPE_CHECKING
 
 from trellis.workloads.caches import BY_BASE_GANG
 from trellis.workloads.deadlines import termination_delay
+from trellis.workloads.ledger import all_listed_names, is_ours
 from trellis.workloads.podgang.recycle import (
     NOTHING,
     Decision,
     GroupHealth,
+    Health,
     ReplicaHealth,
     Unit,
     decide,
     health,
     is_breached,
+    needed,
 )
+from trellis.workloads.pods import is_well
 from trellis.workloads.recycled import EVERY_CLIQUE, recycled_at, stamps
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.caches import Caches
     from trellis.workloads.podgang.observing import Observer
-    from trellis.workloads.podgang.recycle import Health
     from trellis.workloads.podgang.state import State
 
 
@@ -81,14 +85,28 @@ class Ailing:
 
     def _health(self, state: State, name: str, gang: str) -> Health | None:
         clique = self._observer.clique(state.set, name)
-        return health(clique, self._recycled(state, name, gang)) if clique is not None else None
-
-    def _recycled(self, state: State, clique: str, gang: str) -> datetime | None:
-        """When it last was, or is about to be because its base gang was."""
-        base = state.base if state.is_scaled else state.gang
+        if clique is None:
+            return None
         own = state.gang if gang == state.key.name else self._observer.gang(state.set, gang)
-        times = [recycled_at(own, clique) if own is not None else None, _of_all(base)]
-        return max((each for each in times if each is not None), default=None)
+        found = health(clique, _recycled(state, name, own))
+        # What is stored may be from before a restart: nothing that is well by now falls for it.
+        if found.broken_since is not None and self._has_recovered(clique, own):
+            return Health(clique=name)
+        return found
+
+    def _has_recovered(self, clique: PodClique, own: PodGang | None) -> bool:
+        pods = self._caches.pods.owned(clique.metadata.uid)
+        if own is not None and is_ours(own):
+            named = set(all_listed_names(own).get(clique.metadata.name, ()))
+            pods = tuple(pod for pod in pods if pod.metadata.name in named)
+        return sum(is_well(pod) for pod in pods) >= needed(clique)
+
+
+def _recycled(state: State, clique: str, own: PodGang | None) -> datetime | None:
+    """When it last was, or is about to be because its base gang was."""
+    base = state.base if state.is_scaled else state.gang
+    times = [recycled_at(own, clique) if own is not None else None, _of_all(base)]
+    return max((each for each in times if each is not None), default=None)
 
 
 def _of_all(gang: PodGang | None) -> datetime | None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from trellis.api import names
 from trellis.api.annotation import AFTER_DEPARTURE
+from trellis.workloads.failures import replaced_at
 from trellis.workloads.ledger import pod_index
-from trellis.workloads.podgang.failures import replaced_at
 from trellis.workloads.podgang.victims import victims
 from trellis.workloads.pods import is_leaving, is_live, is_ready, is_scheduled
 

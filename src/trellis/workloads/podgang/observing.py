@@ -193,7 +193,8 @@ class Observer:
                 member=member,
                 clique=clique,
                 pods=found,
-                listed=by_index(member.name, names, found) if names is not None else None,
+                # One that lists none is not written yet or spoiled: what lives is kept.
+                listed=by_index(member.name, names or (), found) or None,
                 gone=self._departed.of(clique.metadata.uid),
                 failed_for=self._failing.failed_for(found.values()),
             )

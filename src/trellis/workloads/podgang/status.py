@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people and others read of a gang: its phase, its conditions, its events. Pure.
 
-Messages hold no counts that move while pods stream in: each would be a write.
+Messages hold no counts that move while pods stream in: each would be a write. They name the first
+PodClique that is waited for, and that one says why.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ def _verdict(present: tuple[Condition, ...], standing: Standing) -> Verdict:
     if standing.threats:
         reason, message = gangs.GANG_BROKEN, _threat(standing)
     elif standing.is_scheduled:
-        reason, message = gangs.GANG_STARTING, ""
+        lacking = next(each.clique for each in standing.musters if each.ready < each.minimum)
+        reason, message = gangs.GANG_STARTING, f"PodClique {lacking} has not its minimum ready"
     else:
         reason, message = _obstacle(present, standing)
     return Verdict(ready=False, motion=Motion.MOVING, reason=reason, message=message)
@@ -161,11 +163,16 @@ def _obstacle(present: tuple[Condition, ...], standing: Standing) -> tuple[Reaso
     if standing.problem:
         return gangs.KAI_BACKEND_MAPPING_FAILED, standing.problem
     if not (is_true(present, INITIALIZED) or all_exist(standing.musters)):
-        return gangs.POD_GANG_PODS_CREATION_PENDING, ""
+        lacking = next(each.clique for each in standing.musters if not each.is_whole)
+        return (
+            gangs.POD_GANG_PODS_CREATION_PENDING,
+            f"not all pods of PodClique {lacking} are there",
+        )
     if standing.waits_for:
         message = f"PodGang {standing.waits_for} comes first, and not all of its minima have nodes"
         return pending.WAITING_FOR_GANG, message
-    return cliques.INSUFFICIENT_SCHEDULED_PODS, ""
+    lacking = next(each.clique for each in standing.musters if each.scheduled < each.minimum)
+    return cliques.INSUFFICIENT_SCHEDULED_PODS, f"PodClique {lacking} has not its minimum on nodes"
 
 
 def _soundness(present: tuple[Condition, ...], standing: Standing) -> Reason:

@@ -25,6 +25,7 @@ from trellis.runtime.controller import Wakes
 from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
 from trellis.workloads.kai import is_for_kai
 from trellis.workloads.podgang.membership import number
+from trellis.workloads.pods import is_scheduled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,7 @@ class Waking:
         own = (
             Wakes(caches.cliques, self.of_clique, matters_of_clique),
             Wakes(caches.pods, self.of_pod, matters_of_pod),
+            Wakes(caches.pods, self.after_pod, matters_of_placement),
             Wakes(caches.gangs, self.of_base_gang, matters_of_base_gang),
             Wakes(caches.groups, self.of_group, matters_of_spec),
             Wakes(caches.sets, self.of_set, matters_of_spec),
@@ -81,7 +83,20 @@ class Waking:
 
     def of_base_gang(self, gang: PodGang) -> Iterator[Key]:
         """The scaled gangs that come after it."""
-        for clique in self._caches.cliques.find(BY_BASE_GANG, str(gang.metadata.key)):
+        return self._after(gang.metadata.key)
+
+    def after_pod(self, pod: Pod) -> Iterator[Key]:
+        """The scaled gangs that come after the gang of a pod that has a node.
+
+        The status of that gang tells them as well, but never of a loss that is mended by the time
+        it would be told: after a restart, say.
+        """
+        if is_scheduled(pod):
+            for gang in self.of_pod(pod):
+                yield from self._after(gang)
+
+    def _after(self, base: Key) -> Iterator[Key]:
+        for clique in self._caches.cliques.find(BY_BASE_GANG, str(base)):
             yield from _labelled(clique, POD_GANG)
 
     def of_group(self, group: PodCliqueScalingGroup) -> Iterator[Key]:
@@ -132,6 +147,10 @@ def matters_of_pod(old: Pod, new: Pod) -> bool:
         or old.status.phase != new.status.phase
         or old.status.conditions != new.status.conditions
     )
+
+
+def matters_of_placement(old: Pod, new: Pod) -> bool:
+    return is_scheduled(old) != is_scheduled(new)
 
 
 def matters_of_base_gang(old: PodGang, new: PodGang) -> bool:

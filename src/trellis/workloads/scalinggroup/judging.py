@@ -47,6 +47,7 @@ def said(clique: PodClique) -> tuple[object, ...]:
         metadata.deleting,
         metadata.labels,
         metadata.annotations,
+        metadata.owner_references,
         status.scheduled_replicas,
         status.ready_replicas,
         status.updated_replicas,

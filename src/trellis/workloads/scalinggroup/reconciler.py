@@ -17,7 +17,7 @@ from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
 from trellis.workloads.members import compare_clique
 from trellis.workloads.outlines import Outlines
-from trellis.workloads.pacing import StatusPacer
+from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
 from trellis.workloads.recycled import recycled_at
 from trellis.workloads.scalinggroup.desired import excess, lacking, plan
 from trellis.workloads.scalinggroup.roster import Rosters
@@ -65,7 +65,7 @@ class Reconciler:
         self._caches = caches
         self._outlines = Outlines()
         self._rosters = Rosters()
-        self._pacer = StatusPacer(caches.groups, self._clock)
+        self._pacer = StatusPacer(caches.groups, self._clock, ABOVE_SECONDS)
         self._children = Children(cache=caches.cliques, compare=compare_clique)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:

@@ -59,6 +59,7 @@ def _is_edited(old: Object, new: Object) -> bool:
         or before.deleting != now.deleting
         or before.labels != now.labels
         or before.annotations != now.annotations
+        or before.owner_references != now.owner_references
     )
 
 

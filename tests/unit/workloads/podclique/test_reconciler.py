@@ -72,6 +72,18 @@ async def test_nothing_is_made_before_the_gang_is_there() -> None:
 
 
 @virtual
+async def test_a_gang_whose_lists_somebody_emptied_costs_no_pod() -> None:
+    story, clique, listed = await a_running_story(3)
+    async with story.operator():
+        await story.stage.settle(1)
+        story.stage.forget()
+        await story.list_pods(clique, [])
+        await story.stage.settle(60)
+        assert await story.pods() == sorted(listed)
+        assert [write for write in story.stage.writes() if write.startswith("DELETE")] == []
+
+
+@virtual
 async def test_pods_that_become_ready_are_told_within_half_a_second() -> None:
     story, clique, listed = await a_running_story(2)
     async with story.operator():

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.support.virtual import START
 from tests.unit.workloads.podclique.builders import (
@@ -19,9 +20,9 @@ from tests.unit.workloads.podclique.builders import (
     pod_name,
 )
 from tests.unit.workloads.sets import a_clique, a_group, a_set
-from trellis.api.annotation import HASH_ALIASES, RECYCLED
+from trellis.api.annotation import AFTER_DEPARTURE, ATTEMPT, HASH_ALIASES, RECYCLED
 from trellis.api.conditions import Condition, Motion, find
-from trellis.api.core.pod import FAILED, SUCCEEDED, ContainerStatus
+from trellis.api.core.pod import FAILED, SUCCEEDED, ContainerStatus, Gate
 from trellis.api.grove.podclique import PodCliqueStatus
 from trellis.api.grove.updates import CliqueProgress
 from trellis.api.reasons import objects
@@ -327,6 +328,40 @@ def test_how_it_is_in_one_word(
     assert found["Ready"] == (ready, reason)
     assert found["Reconciling"] == (moving, reason)
     assert found["Stalled"] == ("False", reason)
+
+
+def test_who_waits_for_a_pod_to_be_gone_names_it() -> None:
+    scene = a_scene(2, pods=some_pods(READY, {"deleted": NOW}))
+    assert condition(told(scene), "Ready").message == "1 of 2 pods are ready, 1 are there"
+    asked = scene.but(annotations={AFTER_DEPARTURE: "true"})
+    assert condition(told(asked), "Ready").message == (
+        f"1 of 2 pods are ready, 1 are there; pod {names(2)[1]} is replaced when it is gone"
+    )
+
+
+def test_gates_of_others_are_named_when_ours_is_off() -> None:
+    theirs = Gate(name="example.com/theirs")
+    held, ours = some_pods(PENDING, {"gated": True})
+    held = structs.replace(held, spec=structs.replace(held.spec, scheduling_gates=(theirs,)))
+    found = condition(told(a_scene(1, pods=(held,))), "Ready")
+    assert found.reason == "BelowMinAvailable"
+    assert found.message == (
+        "0 of 1 pods are ready, others are held back by scheduling gates: example.com/theirs"
+    )
+    assert condition(told(a_scene(2, pods=(held, ours))), "Ready").reason == "WaitingForGang"
+
+
+def test_who_waits_for_the_next_try_says_until_when() -> None:
+    failed: dict[str, Any] = {"phase": FAILED, "ready": False, "since": NOW}
+    again = {**failed, "annotations": {ATTEMPT: "2"}}
+    scene = a_scene(3, pods=some_pods(READY, again, {**again, "annotations": {ATTEMPT: "1"}}))
+    found = condition(told(scene), "Ready")
+    assert found.reason == "BelowMinAvailable"
+    assert found.message == (
+        "1 of 3 pods are ready, 2 failed again and are replaced from 2026-01-01T01:00:10Z on"
+    )
+    at_once = condition(told(a_scene(1, pods=some_pods(failed))), "Ready")
+    assert at_once.reason == "CreatingChildren"
 
 
 def test_trouble_is_told_and_forgotten_when_it_is_over() -> None:

@@ -421,3 +421,22 @@ async def test_a_foreign_gang_under_a_name_of_ours_is_left_alone_and_told_of() -
         conditions = await stage.conditions(PodCliqueSet, "llm")
         assert conditions["Stalled"][0] == "False"
         assert "lastErrors" not in await status(stage)
+
+
+@virtual
+async def test_what_keeps_a_podclique_from_having_pods_is_told_on_the_set() -> None:
+    stage = await a_stage()
+    refused = {"type": "Stalled", "status": "True", "reason": "QuotaRefused", "message": "no more"}
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker")))
+        await stage.settle()
+        stalled = {**refused, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        await stage.patch(
+            PodClique, "llm-0-worker", {"status": {"conditions": [stalled]}}, part="status"
+        )
+        await stage.settle()
+        conditions = await stage.conditions(PodCliqueSet, "llm")
+        assert conditions["Stalled"] == ("True", "QuotaRefused")
+        told = await stage.message(PodCliqueSet, "llm", "Stalled")
+        assert told == "PodClique llm-0-worker: no more"
+        assert ("QuotaRefused", told) in await stage.events("llm")

@@ -118,6 +118,22 @@ async def test_a_gang_that_starts_at_once_is_told_of_once() -> None:
 
 
 @virtual
+@pytest.mark.parametrize("spoiled", ["[]", "emptied"])
+async def test_lists_that_somebody_emptied_are_written_anew_with_what_lives(spoiled: str) -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        await troupe.stage.settle(1)
+        names = await troupe.make_pods("one-0")
+        await troupe.stage.settle(1)
+        groups = (await troupe.stage.get(PodGang, "one-0"))["spec"]["podgroups"]
+        emptied = [] if spoiled == "[]" else [{**one, "podReferences": []} for one in groups]
+        await troupe.stage.patch(PodGang, "one-0", {"spec": {"podgroups": emptied}})
+        await troupe.stage.settle(1)
+        found = (await troupe.stage.get(PodGang, "one-0"))["spec"]["podgroups"]
+        assert [each["name"] for one in found for each in one["podReferences"]] == names
+
+
+@virtual
 async def test_that_nothing_comes_of_it_is_told_after_a_while() -> None:
     troupe = await a_gang()
     async with troupe.operator():

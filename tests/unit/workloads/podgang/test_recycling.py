@@ -284,6 +284,24 @@ async def test_a_deadline_survives_a_restart_and_is_not_begun_again() -> None:
 
 
 @virtual
+async def test_what_recovered_while_the_operator_was_down_is_left_alone() -> None:
+    stage = await a_stage()
+    async with kubelets(stage) as nodes:
+        play = Play(stage, nodes)
+        async with stage.operator(*EVERYBODY):
+            await stage.make(PodCliqueSet, wl1_gt())
+            await stage.settle(10)
+            await play.kill("wl-0-pc-a", 1)
+            before = await play.pods()
+        await play.recover()
+        assert await play.ready() == 10
+        async with stage.operator(*EVERYBODY):
+            await stage.settle(1)
+            assert survivors(before, await play.pods()) == set(before)
+            assert (await stage.conditions(PodGang, "wl-0"))["Unhealthy"][0] == "False"
+
+
+@virtual
 async def test_pods_from_before_are_told_of_while_they_are_still_leaving() -> None:
     async with a_play(wl1_gt()) as play:
         held: dict[str, Any] = {"metadata": {"finalizers": ["example.com/hold"]}}

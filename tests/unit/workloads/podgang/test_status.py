@@ -177,6 +177,20 @@ def test_the_deadline_is_told_as_a_time_and_the_first_one_counts() -> None:
     assert "the whole replica of the set is made anew at 2026-01-01T01:00:06Z" in messages["Ready"]
 
 
+@pytest.mark.parametrize(
+    ("standing", "message"),
+    [
+        pytest.param(COMING, "not all pods of PodClique c are there", id="its pods are being made"),
+        pytest.param(WAITING, "PodClique c has not its minimum on nodes", id="they have no nodes"),
+        pytest.param(STARTING, "PodClique c has not its minimum ready", id="they start"),
+    ],
+)
+def test_who_is_waited_for_is_named(standing: Standing, message: str) -> None:
+    well = Muster(clique="a", minimum=1, listed=1, present=1, scheduled=1, ready=1)
+    found = after(Standing(musters=(well, *standing.musters)))
+    assert {one.type: one.message for one in found.conditions}["Ready"] == message
+
+
 def test_once_all_pods_have_been_made_that_is_not_taken_back() -> None:
     found = told(after(COMING, after(RUNNING)))
     assert found["Initialized"] == ("True", "PodGangPodsCreated")

@@ -30,6 +30,7 @@ from trellis.workloads.podgang.wakes import (
     Waking,
     matters_of_base_gang,
     matters_of_clique,
+    matters_of_placement,
     matters_of_pod,
     matters_of_spec,
 )
@@ -87,6 +88,20 @@ def test_a_base_gang_wakes_those_that_come_after_it(caches: Caches) -> None:
     waking = Waking(caches)
     assert names(waking.of_base_gang(BASE)) == ["default/wl2-0-sg-x-0"]
     assert names(waking.of_base_gang(SCALED)) == []
+
+
+def test_a_pod_of_a_base_gang_that_has_a_node_wakes_those_that_come_after_it(
+    caches: Caches,
+) -> None:
+    """Also when the status of that gang never told that it lacked one."""
+    waking = Waking(caches)
+    labels = {POD_GANG: "wl2-0", POD_CLIQUE: ALONE.metadata.name}
+    bound = labelled(**labels)
+    unbound = structs.replace(bound, spec=structs.replace(bound.spec, node_name=""))
+    assert names(waking.after_pod(bound)) == ["default/wl2-0-sg-x-0"]
+    assert names(waking.after_pod(unbound)) == []
+    assert matters_of_placement(unbound, bound)
+    assert not matters_of_placement(bound, bound)
 
 
 def a_group(replicas: int, **labels: str) -> PodCliqueScalingGroup:

@@ -301,6 +301,23 @@ async def test_an_object_of_somebody_else_under_our_name_is_told_and_left_alone(
 
 
 @virtual
+async def test_a_member_that_somebody_takes_away_counts_no_more_at_once() -> None:
+    stage = await a_stage()
+    await a_group_on(stage)
+
+    async with stage.operator(controller):
+        await tell(stage, *members(0, 1))
+        await stage.settle(1)
+        assert (await status_of(stage))["availableReplicas"] == 2
+        nobodys: Json = {"metadata": {"ownerReferences": None}}
+        await stage.patch(PodClique, f"{GROUP}-1-leader", nobodys)
+        await stage.settle(1)
+        assert (await status_of(stage))["availableReplicas"] == 1
+        conditions = await stage.conditions(PodCliqueScalingGroup, GROUP)
+        assert conditions["Stalled"] == ("True", "NameConflict")
+
+
+@virtual
 async def test_a_refusal_is_told_with_its_words_and_tried_again() -> None:
     stage = await a_stage()
     long = {"labels": {"team": "x" * 64}}

@@ -12,7 +12,7 @@ from tests.unit.workloads.podgang.builders import NOW, a_pod, ago
 from trellis.api.annotation import ATTEMPT
 from trellis.api.core.pod import FAILED, PodStatus
 from trellis.api.meta import Metadata
-from trellis.workloads.podgang.failures import LONGEST, delay, replaced_at
+from trellis.workloads.failures import LONGEST, delay, replaced_at
 
 
 @pytest.mark.parametrize(
