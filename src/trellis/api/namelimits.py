@@ -15,7 +15,7 @@ from trellis.api import names
 from trellis.api.syntax import LABEL_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,23 +142,35 @@ def _first_replica(outline: Outline) -> Iterator[tuple[str, str]]:
     """PodCliques of replica 0 that could clash, with words for each."""
     for clique in outline.cliques:
         yield names.clique(outline.name, 0, clique.name), f"clique {clique.name!r}"
-    numbers = _numbers(outline)
     for group in outline.groups:
         full = names.scaling_group(outline.name, 0, group.name)
+        numbers = _numbers(outline, group)
         for index in (number for number in numbers if number < group.replicas):
             for member in group.members:
                 what = f"clique {member.name!r} of replica {index} of group {group.name!r}"
                 yield names.member_clique(full, index, member.name), what
 
 
-def _numbers(outline: Outline) -> tuple[int, ...]:
-    """Every number that stands between dashes in some name."""
+def _numbers(outline: Outline, group: Group) -> tuple[int, ...]:
+    """Every index at which a member of this group could be called like something else.
+
+    It stands after the name of the group in a longer name; or, where the group is itself called
+    like a replica of another, in the names of that one's members.
+    """
     written = [clique.name for clique in outline.cliques]
-    for group in outline.groups:
-        written += [group.name, *(member.name for member in group.members)]
-    parts = {part for name in written for part in name.split("-")}
+    written += [other.name for other in outline.groups]
+    tails = list(_tails(f"{group.name}-", written))
+    for other in outline.groups:
+        for tail in _tails(f"{other.name}-", [group.name]):
+            _, dash, rest = tail.partition("-")
+            tails += _tails(f"{rest}{dash}", [member.name for member in other.members])
+    parts = {tail.partition("-")[0] for tail in tails}
     # A number with a leading zero is never an index.
     return tuple(sorted(int(part) for part in parts if part.isdecimal() and str(int(part)) == part))
+
+
+def _tails(prefix: str, written: Iterable[str]) -> Iterator[str]:
+    return (name.removeprefix(prefix) for name in written if name.startswith(prefix))
 
 
 def _last(replicas: int) -> int:

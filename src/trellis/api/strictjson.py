@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+# What is around, and how it is called there; nothing is around the whole.
+_Place: TypeAlias = "tuple[()] | tuple[_Place, str]"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_INTEGER = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}+(?![.eE])")
 _INT64 = range(-(1 << 63), 1 << 63)
 _INT64_DIGITS = 19
+_SHOWN = 63
 _MANY_DIGITS = b"0" * _INT64_DIGITS
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _QUOTED_BRACKETS = re.compile(rb'"[^"]*+"')
@@ -74,6 +77,34 @@ def check(text: bytes, limits: Limits = REVIEW) -> None:
         raise InvalidJson(f"the JSON has more keys than the {limits.keys} allowed")
     if integer := _beyond_int64(outside):
         raise InvalidJson(f"the JSON has {integer[:24].decode()}…, beyond a 64-bit integer")
+
+
+def place_beyond_int64(text: bytes) -> str:
+    """Where an integer stands that 64 bits cannot hold, like `spec.replicas`; empty: nowhere.
+
+    A place is put into words only when it is found: keys may be long, and there may be many.
+    """
+    try:
+        waiting: list[tuple[_Place, Any]] = [((), _ANYTHING.decode(text))]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((place, f".{key[:_SHOWN]}"), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [((place, f"[{index}]"), inner) for index, inner in enumerate(value)]
+        elif isinstance(value, int) and value not in _INT64:
+            return _worded(place)
+    return ""
+
+
+def _worded(place: _Place) -> str:
+    parts: list[str] = []
+    while place:
+        place, part = place
+        parts.append(part)
+    return "".join(reversed(parts)).removeprefix(".")
 
 
 def _deeper(text: bytes, depth: int) -> bool:

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.api import strictjson
-from trellis.webhooks.review import Response, Review, Unfit, decode, encode, respond
+from trellis.webhooks.refusals import InvalidJson
+from trellis.webhooks.review import (
+    Response,
+    Review,
+    Unfit,
+    addressed,
+    decode,
+    encode,
+    respond,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     from trellis.webhooks.verdict import Handler, Verdict
@@ -38,12 +48,25 @@ class Hearing:
 
     def hear(self) -> Heard:
         """Raises `Refused` for a body that is no review, and whatever the handler raises."""
-        self.review = decode(self._body, self._limits)
-        response = respond(self.review, self._verdict(self.review))
-        return Heard(review=self.review, response=response, content=encode(response))
+        try:
+            self.review = decode(self._body, self._limits)
+        except InvalidJson as why:
+            return self._unread(why)
+        return _heard(self.review, self._verdict(self.review))
+
+    def _unread(self, why: InvalidJson) -> Heard:
+        review = addressed(self._body, self._limits)
+        if review is None:
+            raise why
+        return _heard(review, unreadable(review, why))
 
     def _verdict(self, review: Review) -> Verdict:
         try:
             return self._handler(review)
         except Unfit as unfit:
             return unfit.denied
+
+
+def _heard(review: Review, verdict: Verdict) -> Heard:
+    response = respond(review, verdict)
+    return Heard(review=review, response=response, content=encode(response))

@@ -148,6 +148,23 @@ def decode(body: bytes, limits: strictjson.Limits = strictjson.REVIEW) -> Review
     return review
 
 
+def addressed(body: bytes, limits: strictjson.Limits = strictjson.REVIEW) -> Review | None:
+    """A review whose objects must not be read, for an answer alone; None if it is no review."""
+    if len(body) > limits.size:
+        return None
+    try:
+        return _REQUEST.decode(body).request
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def unreadable(review: Review, why: InvalidJson) -> Denied:
+    """The refusal of an object for what no handler may see: to its writer, and not as a failure of
+    ours, which the API server would make of it."""
+    field = strictjson.place_beyond_int64(review.raw_object)
+    return invalid(Cause(field=field, message=f"{why}; use less of it"))
+
+
 def respond(review: Review, verdict: Verdict) -> Response:
     """The verdict in the API's words. A patch is there only if the object really changes."""
     warnings = tuple(_one_line(warning) for warning in verdict.warnings)

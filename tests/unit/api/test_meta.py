@@ -74,8 +74,8 @@ def test_unknown_fields_are_dropped_but_raw_ones_keep_theirs() -> None:
 def test_a_raw_field_that_is_not_there_stays_out() -> None:
     config = msgspec.json.decode(b'{"maxReplicas":3}', type=AutoScalingConfig)
     assert msgspec.json.encode(config) == b'{"maxReplicas":3}'
-    with_metrics = msgspec.json.decode(b'{"maxReplicas":3,"metrics":[]}', type=AutoScalingConfig)
-    assert to_builtins(with_metrics) == {"maxReplicas": 3, "metrics": []}
+    with_metrics = msgspec.json.decode(b'{"maxReplicas":3,"metrics":[{}]}', type=AutoScalingConfig)
+    assert to_builtins(with_metrics) == {"maxReplicas": 3, "metrics": [{}]}
 
 
 def test_a_role_without_rules_may_come_with_null() -> None:

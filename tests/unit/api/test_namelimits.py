@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,3 +157,14 @@ def test_names_are_different_exactly_where_no_clash_is_found(
         for member in members
     ]
     assert bool(clashes(outline)) == (len(set(made)) < len(made))
+
+
+def test_names_full_of_numbers_are_no_work() -> None:
+    """Any of them could be an index; only those that follow the name of a group are tried."""
+    cliques = tuple(Clique(name="-".join(map(str, range(n, n + 15)))) for n in range(100, 3940, 15))
+    group = Group(name="g", replicas=1 << 31, members=cliques)
+    tracemalloc.start()
+    assert clashes(Outline(name="x", groups=(group,))) == ()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20

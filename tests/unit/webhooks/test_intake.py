@@ -112,6 +112,48 @@ async def test_an_object_of_another_shape_is_denied_and_no_failure() -> None:
     assert at.reviews("denied") == 1
 
 
+def nested(depth: int) -> Any:
+    return json.loads("[" * depth + "]" * depth)
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        pytest.param(
+            a_thing(sizes=[{"size": 1 << 63}]),
+            "spec.sizes[0].size: the JSON has 9223372036854775808…, beyond a 64-bit integer",
+            id="an integer of more than 64 bits",
+        ),
+        pytest.param(
+            # As Go writes 2**64 once it has read it as a float.
+            a_thing(sizes=[1, 18446744073709552000]),
+            "spec.sizes[1]: the JSON has 18446744073709552000…, beyond a 64-bit integer",
+            id="an integer of more than 64 bits, without a sign",
+        ),
+        pytest.param(
+            a_thing(deep=nested(100)), "the JSON is nested deeper than the 64", id="100 levels deep"
+        ),
+        pytest.param(
+            a_thing(many={f"k{index}": 1 for index in range(100_001)}),
+            "the JSON has more keys than the 100000 allowed",
+            id="100,001 keys",
+        ),
+    ],
+)
+async def test_an_object_that_is_too_much_to_read_is_denied_to_its_writer_and_no_failure(
+    thing: dict[str, Any], said: str
+) -> None:
+    """To the API server, every answer but a verdict is a failure of ours: a 500 to the user."""
+    async with desk(lambda _: ALLOWED) as at:
+        answer = await at.ask(a_body(object=thing))
+    assert answer.status == 200
+    response = json.loads(answer.body)["response"]
+    assert (response["uid"], response["allowed"]) == (UID, False)
+    assert response["status"]["code"] == 422
+    assert response["status"]["message"].startswith(said)
+    assert at.reviews("denied") == 1
+
+
 @pytest.mark.parametrize(
     ("body", "status", "cause"),
     [

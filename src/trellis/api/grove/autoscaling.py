@@ -5,8 +5,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from msgspec import Raw
+from msgspec.structs import force_setattr
+
 from trellis.api.meta import ABSENT, Value, detach
 from trellis.api.schema.marks import MetricSpecs, mark
+
+_NO_METRICS = Raw(b"[]")
 
 
 class AutoScalingConfig(Value, frozen=True, kw_only=True):
@@ -22,4 +27,7 @@ class AutoScalingConfig(Value, frozen=True, kw_only=True):
     ] = ABSENT
 
     def __post_init__(self) -> None:
+        if self.metrics == _NO_METRICS:
+            # As if left out: the API server puts its own into either, and never gives it back.
+            force_setattr(self, "metrics", ABSENT)
         detach(self, "metrics")

@@ -49,6 +49,18 @@ def _kept(path: str) -> Rule:
     )
 
 
+def _kept_or_empty(path: str) -> Rule:
+    """That a list or a text stays as it was. An empty one is none: clients in Go leave it out."""
+    now, before = f"self{path}", f"oldSelf{path}"
+    return Rule(
+        f"has({now}) == has({before}) ? (!has({now}) || {now} == {before}) : "
+        f"(has({now}) ? {now} : {before}).size() == 0",
+        f"field is immutable; {_ANEW}",
+        path=path,
+        reason=_FORBIDDEN,
+    )
+
+
 def _kept_once_set(path: str) -> Rule:
     """That a field stays as it was from when it has a value, which admission may give it."""
     now, before = f"self{path}", f"oldSelf{path}"
@@ -76,9 +88,9 @@ class CliqueTemplate(Value, frozen=True, kw_only=True):
     validations: ClassVar = (
         _kept(".spec.roleName"),
         _kept_once_set(".spec.minAvailable"),
-        _kept(".spec.startsAfter"),
-        _kept(".spec.podSpec.schedulerName"),
-        _kept(".resourceSharing"),
+        _kept_or_empty(".spec.startsAfter"),
+        _kept_or_empty(".spec.podSpec.schedulerName"),
+        _kept_or_empty(".resourceSharing"),
     )
 
     name: Annotated[
@@ -110,7 +122,7 @@ class ScalingGroupTemplate(Value, frozen=True, kw_only=True):
     validations: ClassVar = (
         _kept(".cliqueNames"),
         _kept(".minAvailable"),
-        _kept(".resourceSharing"),
+        _kept_or_empty(".resourceSharing"),
     )
 
     name: Annotated[
@@ -183,14 +195,16 @@ class PodCliqueSetTemplate(Value, frozen=True, kw_only=True):
             reason=_FORBIDDEN,
         ),
         Rule(
-            "has(self.podCliqueScalingGroups) == has(oldSelf.podCliqueScalingGroups)",
+            "has(self.podCliqueScalingGroups) == has(oldSelf.podCliqueScalingGroups) || "
+            "(has(self.podCliqueScalingGroups) ? self.podCliqueScalingGroups : "
+            "oldSelf.podCliqueScalingGroups).size() == 0",
             f"field is immutable: scaling groups can be neither added nor removed; {_ANEW}",
             path=".podCliqueScalingGroups",
             reason=_FORBIDDEN,
         ),
         _kept(".cliqueStartupType"),
-        _kept(".resourceClaimTemplates"),
-        _kept(".resourceSharing"),
+        _kept_or_empty(".resourceClaimTemplates"),
+        _kept_or_empty(".resourceSharing"),
     )
 
     cliques: Annotated[

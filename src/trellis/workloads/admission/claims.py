@@ -97,6 +97,9 @@ def _reference(one: ResourceSharing, place: Field, own: Collection[str]) -> Iter
         yield required(place / "name", "reference name is required")
     elif problem := dns_subdomain_problem(one.name):
         yield invalid(place / "name", one.name, f"the name of a claim template {problem}")
+    elif "." in one.name:
+        detail = "has a dot, which claims of pods may not have in their names; rename the template"
+        yield invalid(place / "name", one.name, detail)
     if one.namespace and one.name in own:
         detail = "namespace must be empty when name matches an internal resourceClaimTemplate"
         yield invalid(place / "namespace", one.namespace, detail)

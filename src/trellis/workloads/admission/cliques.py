@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trellis.api.grove.template import CliqueTemplate
 from trellis.api.syntax import dns_label_problem, label_key_problem, label_value_problem
 from trellis.workloads.admission.problems import (
     CLIQUES,
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
     from trellis.api.grove.autoscaling import AutoScalingConfig
     from trellis.api.grove.podclique import PodCliqueSpec
+    from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Clique, Subject
 
-# What the API server lets an object have in annotations, keys and values together.
-ANNOTATIONS_LIMIT = 256 << 10
+# What the API server lets an object have in annotations, keys and values together, less room for
+# marks of ours.
+ANNOTATIONS_LIMIT = (256 << 10) - (4 << 10)
+# What a key takes in the note of what came from the template, besides itself.
+_NOTED = 4
 _POSITIVE = "must be greater than 0"
 
 
@@ -34,7 +39,7 @@ def clique_problems(subject: Subject) -> Iterator[Problem]:
     for clique in subject.cliques:
         yield from _identity(clique)
         yield from _labels(clique.template.labels, clique.field / "labels")
-        yield from annotation_problems(clique.template.annotations, clique.field / "annotations")
+        yield from annotation_problems(clique.template, clique.field / "annotations")
         yield from _counts(clique.template.spec, clique.field / "spec")
         yield from _autoscaling(clique)
     names = [(one.field / "name", one.template.name) for one in subject.cliques]
@@ -45,14 +50,22 @@ def clique_problems(subject: Subject) -> Iterator[Problem]:
     yield from duplicates(roles, "give each clique a role of its own")
 
 
-def annotation_problems(annotations: Mapping[str, str], field: Field) -> Iterator[Problem]:
+def annotation_problems(
+    template: CliqueTemplate | ScalingGroupTemplate, field: Field
+) -> Iterator[Problem]:
+    annotations = template.annotations
     for key in annotations:
         # Prefixes of annotations may be in upper case, which those of labels may not.
         if problem := label_key_problem(key.lower()):
             yield invalid(field.key(key), key, f"the key {problem}")
     total = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    marked = template.labels if isinstance(template, CliqueTemplate) else {}
+    total += sum(len(key.encode()) + _NOTED for key in (*annotations, *marked))
     if total > ANNOTATIONS_LIMIT:
-        detail = f"annotations hold {total} bytes, and {ANNOTATIONS_LIMIT} are allowed"
+        detail = (
+            f"annotations hold {total} bytes with the note of what came from here, and "
+            f"{ANNOTATIONS_LIMIT} are allowed"
+        )
         yield excessive(field, total, f"{detail}; move data into a ConfigMap", total)
 
 

@@ -7,6 +7,7 @@ one whose finalizer cannot be taken off, or whose labels cannot be changed.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
     from trellis.workloads.admission.subject import Subject
 
 
+# Nobody reads as many, and who writes a set may write any number of them.
+MOST_PROBLEMS = 1000
+
+
 class _Leaving(msgspec.Struct, frozen=True):
     """What is read of an object to see whether it is on its way out."""
 
@@ -73,9 +78,9 @@ def validating(policy: Policy) -> Handler:
 
 def judged(new: Subject, old: Subject | None, policy: Policy) -> Verdict:
     """`old` is as it is stored, if it is and can be read."""
-    found = tuple(problems_of(new, policy))
+    found = tuple(islice(problems_of(new, policy), MOST_PROBLEMS))
     if found and old is not None:
-        found = fresh(found, problems_of(old, policy))
+        found = fresh(found, islice(problems_of(old, policy), MOST_PROBLEMS))
     if old is not None:
         found = (*update_problems(new, old), *found)
     said = warnings(new, old)

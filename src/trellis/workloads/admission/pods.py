@@ -98,6 +98,9 @@ def _container(container: Container, field: Field) -> Iterator[Problem]:
         yield invalid(field / "name", container.name, detail)
     if not container.image.strip():
         yield required(field / "image", "the image to run")
+    elif container.image != container.image.strip():
+        detail = "must not have leading or trailing whitespace"
+        yield invalid(field / "image", container.image, detail)
     variables = [
         ((field / "env").item(index, f"{one.name}#{index}") / "name", one.name)
         for index, one in enumerate(container.env)

@@ -19,7 +19,8 @@ _OPERATORS_OWN = "GROVE_"
 
 
 def warnings(new: Subject, old: Subject | None) -> tuple[str, ...]:
-    found = [*_notes(new), *coarser_preferences(new), *(_rescaled(new, old) if old else ())]
+    changes = _rescaled(new, old) if old else _named(new)
+    found = [*_notes(new), *coarser_preferences(new), *changes]
     told = [one for one in dict.fromkeys(found)]
     if len(told) <= MOST:
         return tuple(told)
@@ -48,6 +49,15 @@ def _replaced(clique: Clique) -> Iterator[str]:
     for name in (variable.name for one in containers for variable in one.env):
         if name.startswith(_OPERATORS_OWN):
             yield f"{field.shown}: {name[:63]} is for the operator to set, which may replace it"
+
+
+def _named(subject: Subject) -> Iterator[str]:
+    name = subject.metadata.name
+    if name[:1].isdecimal():
+        yield (
+            f"metadata.name: {name[:63]!r} begins with a digit: older releases of Kubernetes "
+            "refuse its Services; choose a name that begins with a letter"
+        )
 
 
 def _rescaled(new: Subject, old: Subject) -> Iterator[str]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -143,3 +144,20 @@ def test_what_no_client_would_send_is_refused_and_never_our_failure(
         return (await admin.cluster.handle(ask)).status
 
     assert run(answered()) < 500
+
+
+@virtual
+async def test_a_grace_of_centuries_runs_over_as_on_the_real_server() -> None:
+    admin = await fresh_cluster()
+    at = "/api/v1/namespaces/default"
+    await admin.do("POST", f"{at}/serviceaccounts", {"metadata": {"name": "default"}})
+    started = VirtualClock().now()
+    for seconds, lasting in ((1 << 40, -7_293_016_647), ((1 << 63) - 1, -1)):
+        spec = POD | {"terminationGracePeriodSeconds": seconds, "nodeName": "node-1"}
+        await admin.do("POST", f"{at}/pods", {"metadata": {"name": f"a-{seconds}"}, "spec": spec})
+        going = (await admin.do("DELETE", f"{at}/pods/a-{seconds}"))["metadata"]
+        assert going["deletionGracePeriodSeconds"] == seconds
+        due = datetime.fromisoformat(going["deletionTimestamp"])
+        assert round((due - started).total_seconds()) == lasting
+        shortened = await admin.do("DELETE", f"{at}/pods/a-{seconds}", gracePeriodSeconds="0")
+        assert shortened["metadata"]["name"] == f"a-{seconds}"

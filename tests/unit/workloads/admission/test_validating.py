@@ -15,12 +15,13 @@ from trellis.api.grove.clustertopology import TopologyLevel
 from trellis.webhooks.hearing import Hearing
 from trellis.webhooks.review import Unfit
 from trellis.webhooks.verdict import ALLOWED, Allowed, Denied
-from trellis.workloads.admission.podcliqueset import validating
+from trellis.workloads.admission.podcliqueset import MOST_PROBLEMS, validating
 from trellis.workloads.admission.policy import Policy
 
 CLIQUE = "/spec/template/cliques/0"
 LONG = "x" * 55
-EXPLICIT = {"/spec/template/cliqueStartupType": "CliqueStartupTypeExplicit"}
+STARTUP = "/spec/template/cliqueStartupType"
+EXPLICIT = {STARTUP: "CliqueStartupTypeExplicit"}
 TOPOLOGY = Policy(
     topology=Topology(
         enabled=True,
@@ -317,9 +318,14 @@ def test_a_review_that_is_none_of_our_business_passes(review: Any, why: str) -> 
             "GROVE_PCS_NAME is for the operator to set",
             id="a variable of ours",
         ),
+        pytest.param(
+            {"/metadata/name": "9lives"},
+            "metadata.name: '9lives' begins with a digit",
+            id="a name that Services may not have everywhere",
+        ),
     ],
 )
-def test_what_has_no_effect_is_warned_of(at: dict[str, Any], want: str) -> None:
+def test_what_is_likely_not_meant_is_warned_of(at: dict[str, Any], want: str) -> None:
     verdict = judged(changed(a_set(), at, []))
     assert isinstance(verdict, Allowed)
     (warning,) = verdict.warnings
@@ -352,6 +358,15 @@ def test_warnings_and_causes_end_somewhere() -> None:
     assert len(verdict.causes) == 51
     assert "more problems" in verdict.causes[-1].message
     assert len(verdict.warnings) == 11
+
+
+def test_problems_without_number_are_not_all_looked_for() -> None:
+    waiting = [f"x{index}" for index in range(256)]
+    cliques = [a_clique(f"c{index}", startsAfter=waiting, minAvailable=1) for index in range(256)]
+    template = {"cliques": cliques, "cliqueStartupType": EXPLICIT[STARTUP]}
+    verdict = judged({"metadata": {"name": "a"}, "spec": {"template": template}})
+    assert isinstance(verdict, Denied)
+    assert verdict.causes[-1].message.startswith(f"and {MOST_PROBLEMS - 50} more problems")
 
 
 @pytest.mark.parametrize("case", [one for one in bad() if "at" in one], ids=lambda one: one["case"])
