@@ -50,7 +50,7 @@ def up(  # noqa: PLR0913, PLR0917  each is an option that a user reads in --help
         typer.Option(help="The operator's configuration. Where it listens is decided here."),
     ] = None,
     example: Annotated[
-        bool, typer.Option("--example/--no-example", help="Start a Job to look at.")
+        bool, typer.Option("--example/--no-example", help="Start something to look at.")
     ] = True,
     real: Annotated[
         bool, typer.Option("--real", help="The real Kubernetes control plane (see `lab build`).")

@@ -12,13 +12,13 @@ INSUFFICIENT_SCHEDULED_PODS = Reason(
     "InsufficientScheduledPods",
     WAIT,
     "Fewer than minAvailable pods have a node.",
-    "Run `trellis why` on the set to learn what is missing.",
+    "Look at the conditions of its PodCliques and at the events of its pods.",
 )
 SCHEDULED_BELOW_MIN_AVAILABLE = Reason(
     "ScheduledReplicasBelowMinAvailable",
     WAIT,
     "Fewer than minAvailable pods have a node, so the replica counts as broken.",
-    "Run `trellis why` on the set to learn what is missing.",
+    "Look at the conditions of its PodCliques and at the events of its pods.",
 )
 SUFFICIENT_READY_PODS = well(
     "SufficientReadyPods", "At least minAvailable pods are ready or still starting."
@@ -49,7 +49,7 @@ INSUFFICIENT_SCHEDULED_GROUP_REPLICAS = Reason(
     "InsufficientScheduledPodCliqueScalingGroupReplicas",
     WAIT,
     "Fewer than minAvailable replicas of the group have nodes.",
-    "Run `trellis why` on the set to learn what is missing.",
+    "Look at the conditions of its PodCliques and at the events of its pods.",
 )
 ALL_SCHEDULED_REPLICAS_LOST = Reason(
     "AllScheduledReplicasLost",

@@ -14,7 +14,7 @@ REPLICAS_UNAVAILABLE = Reason(
     "ReplicasUnavailable",
     YOU,
     "Some replicas are not available.",
-    "Run `trellis why` on it to learn what is missing.",
+    "Look at its conditions, and at the events of what it waits for.",
 )
 DELETING = Reason(
     "Deleting", WAIT, "It is being deleted.", "Wait; what it is made of goes with it."

@@ -73,7 +73,7 @@ WAITING_FOR_PLACEMENT = Reason(
     "WaitingForPlacement",
     WAIT_OR_ADMIN,
     "There is no room yet for its whole gang, so none of its pods are made.",
-    "Run `trellis why` on the set to learn what is missing.",
+    "Look at the conditions of its PodCliques and at the events of its pods.",
 )
 QUOTA_EXHAUSTED = Reason(
     "QuotaExhausted",
