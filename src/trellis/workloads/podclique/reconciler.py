@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trellis.api.conditions import READY, find
@@ -21,6 +22,7 @@ from trellis.workloads.podclique.census import census
 from trellis.workloads.podclique.desired import plan, sparing
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
+from trellis.workloads.podclique.surroundings import parents_not_ready
 from trellis.workloads.podclique.telling import haste, of_changes
 from trellis.workloads.sharing import woken_by_templates
 
@@ -99,6 +101,8 @@ class Reconciler:
 
     async def _tell(self, io: IO, state: State, done: Done) -> Outcome:
         now, counted = self._clock.now(), census(state)
+        if counted.ready < state.needed <= counted.scheduled:
+            state = replace(state, parents=parents_not_ready(self._caches, state))
         after = status(state, counted, done.trouble, now)
         left = await self._pacer.write(
             io,

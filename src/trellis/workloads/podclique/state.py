@@ -42,6 +42,8 @@ class State:
     gang: PodGang | None = None
     conflict: NameConflict | None = None
     listed: Listed = field(default_factory=dict)
+    parents: tuple[str, ...] = ()
+    """The PodCliques that its pods wait for before they begin."""
 
     @property
     def name(self) -> str:

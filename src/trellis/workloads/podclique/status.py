@@ -114,6 +114,9 @@ def _on_the_way(state: State, counted: Census, now: datetime) -> Verdict:
     elif counted.scheduled < state.needed:
         reason = cliques.INSUFFICIENT_SCHEDULED_PODS
         message = f"{of_all}, {counted.scheduled} have a node"
+    elif below and state.parents:
+        reason = pending.WAITING_FOR_STARTUP_ORDER
+        message = f"{of_all}, they begin when these are: PodClique {', '.join(state.parents)}"
     else:
         reason = short
         message = f"{of_all}, {state.needed} are needed"

@@ -37,6 +37,16 @@ def surroundings(caches: Caches, state: State, member: Member) -> Surroundings:
     )
 
 
+def parents_not_ready(caches: Caches, state: State) -> tuple[str, ...]:
+    """The PodCliques whose pods must be ready before those of this one begin, and are not."""
+    if state.member is None or not state.outline.waits:
+        return ()
+    look = _Look(caches, state)
+    return tuple(
+        parent.name for parent in look.parents(state.member) if look.ready(parent) < parent.needed
+    )
+
+
 class _Look:
     """The caches, as seen from one PodClique."""
 
@@ -65,6 +75,10 @@ class _Look:
             needed = min(parent.needed, self._replicas(parent.name, parent.needed))
             if parent.name not in away and needed > 0:
                 yield Parent(parent.name, needed)
+
+    def ready(self, parent: Parent) -> int:
+        found = self._caches.cliques.get(Key(self._namespace, parent.name))
+        return 0 if found is None else found.status.ready_replicas
 
     def _away(self, replica: int) -> Iterator[str]:
         """The PodCliques of base gangs in replicas that their scaling group does not have now."""

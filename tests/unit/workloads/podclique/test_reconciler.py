@@ -310,6 +310,12 @@ async def test_a_clique_that_starts_after_others_waits_for_those_that_are_there(
         (waiter,) = (await story.pod(listed[0]))["spec"]["initContainers"]
         assert waiter["args"] == [f"--podcliques={lead}:2"]
         assert waiter["image"] == "example.com/trellis:test"
+        await story.stage.patch(Pod, listed[0], {"spec": {"schedulingGates": None}})
+        await story.stage.bind(listed[0])
+        await story.stage.settle(1)
+        ready = (await story.stage.conditions(PodClique, worker))["Ready"]
+        assert ready == ("False", "WaitingForStartupOrder")
+        assert lead in await story.stage.message(PodClique, worker, "Ready")
         await story.stage.patch(PodClique, lead, {"spec": {"replicas": 0}})
         await story.stage.delete(Pod, listed[0], grace=0)
         await story.stage.settle(LAPSE_SECONDS + 1)
