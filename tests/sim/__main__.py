@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from tests.sim.telling import Manner, tell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tests.sim.mutants import Found, Mutant
     from tests.sim.telling import Report
 
 _CHUNK = 25
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scenarios = commands.add_parser("scenarios", help="every scenario with every fault everywhere")
     scenarios.add_argument("--only", default="", help="scenarios whose name has this in it")
     scenarios.add_argument("--stride", type=int, default=1, help="only every n-th place")
+    scenarios.add_argument("--first", type=int, default=0, help="how many places to leave out")
+    scenarios.add_argument("--jobs", type=int, default=1, help="how many processes")
     scenarios.set_defaults(command=_scenarios)
     hunting = commands.add_parser("hunt", help="tell stories until one fails")
     hunting.add_argument("--most", type=int, default=MOST_SCHEDULES)
@@ -54,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bred = commands.add_parser("mutants", help="hunt every bug that is planted")
     bred.add_argument("--only", default="", help="mutants whose name has this in it")
     bred.add_argument("--most", type=int, default=MOST_SCHEDULES)
+    bred.add_argument("--jobs", type=int, default=1, help="how many processes")
     bred.set_defaults(command=_mutants)
     chosen = parser.parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = chosen.command
@@ -77,9 +82,10 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _tallies(chunks: Sequence[range], jobs: int) -> Iterable[Tally]:
     if jobs == 1:
-        return map(_told, chunks)
+        yield from map(_told, chunks)
+        return
     with ProcessPoolExecutor(jobs) as pool:
-        return list(pool.map(_told, chunks))
+        yield from pool.map(_told, chunks)
 
 
 def _told(seeds: range) -> Tally:
@@ -104,23 +110,31 @@ def _replay(chosen: argparse.Namespace) -> int:
 
 def _scenarios(chosen: argparse.Namespace) -> int:
     began = time.monotonic()
-    total, unwell = Tally(), 0
-    for name, story in SCENARIOS.items():
-        if chosen.only not in name:
-            continue
-        try:
-            base = basis(story)
-        except Unwell as error:
-            print(f"without any fault: {error}", flush=True)
-            unwell += 1
-            continue
-        for told in list(everywhere(base))[:: chosen.stride]:
-            report = judged(base, told)
-            total.add(report)
-            for finding in report.findings[:3]:
-                print(f"{told.name}: {finding}", flush=True)
-    print(total.line(time.monotonic() - began))
-    return 1 if total.failed or unwell else 0
+    total = Tally()
+    names = [name for name in SCENARIOS if chosen.only in name]
+    told = partial(_told_everywhere, first=chosen.first, stride=chosen.stride)
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        for name, tally in zip(names, pool.map(told, names), strict=True):
+            total.merge(tally)
+            print(f"… {name}: {tally.schedules} places", file=sys.stderr, flush=True)
+    print(f"{len(names)} scenarios: {total.line(time.monotonic() - began)}")
+    return 1 if total.failed else 0
+
+
+def _told_everywhere(name: str, first: int, stride: int) -> Tally:
+    tally = Tally()
+    try:
+        base = basis(SCENARIOS[name])
+    except Unwell as error:
+        print(f"without any fault: {error}", flush=True)
+        tally.failed.append(name)
+        return tally
+    for story in list(everywhere(base))[first::stride]:
+        report = judged(base, story)
+        tally.add(report)
+        for finding in report.findings[:3]:
+            print(f"{story.name}: {finding}", flush=True)
+    return tally
 
 
 def _hunt(chosen: argparse.Namespace) -> int:
@@ -131,19 +145,20 @@ def _hunt(chosen: argparse.Namespace) -> int:
 
 def _mutants(chosen: argparse.Namespace) -> int:
     missed: list[str] = []
-    met = 0
-    for mutant in mutants():
-        if chosen.only not in mutant.name:
-            continue
-        met += 1
-        with TemporaryDirectory(prefix="mutant-") as into:
-            found = hunted(mutant, Path(into), chosen.most)
-        if not found.finding:
-            missed.append(mutant.name)
-        told = f"after {found.schedules}: {found.finding}" if found.finding else "GOT AWAY"
-        print(f"{mutant.name}: {told[:200]}", flush=True)
-    print(f"{met} mutants, {met - len(missed)} found, {len(missed)} missed: {', '.join(missed)}")
+    bred = [mutant for mutant in mutants() if chosen.only in mutant.name]
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        for mutant, found in zip(bred, pool.map(partial(_hunted, chosen.most), bred), strict=True):
+            if not found.finding:
+                missed.append(mutant.name)
+            told = f"after {found.schedules}: {found.story}: {found.finding}"
+            print(f"{mutant.name}: {told[:200] if found.finding else 'GOT AWAY'}", flush=True)
+    print(f"{len(bred)} mutants, {len(bred) - len(missed)} found, missed: {', '.join(missed)}")
     return 1 if missed else 0
+
+
+def _hunted(most: int, mutant: Mutant) -> Found:
+    with TemporaryDirectory(prefix="mutant-") as into:
+        return hunted(mutant, Path(into), most)
 
 
 def _kept(seed: int) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 
+HOLDING = "example.com/holding"
+"""A finalizer that nobody ever takes off."""
+
 
 class Place(NamedTuple):
     """Where an object is: plurals are unique among the kinds that are looked at here."""
@@ -132,6 +135,11 @@ class Chronicle:
 
 def is_leaving(body: Body) -> bool:
     return "deletionTimestamp" in body["metadata"]
+
+
+def is_held(body: Body) -> bool:
+    """Whether it can never be gone."""
+    return HOLDING in body["metadata"].get("finalizers", ())
 
 
 def controller_uid(body: Body) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from tests.sim.faults import TRAITS, Kind
 from tests.sim.grammar import ENTRIES, fields, nested
 from tests.sim.ground import NAMESPACES, NODES
@@ -25,6 +27,7 @@ _LAST_SECOND = 24.0
 # So that about as many strike as are drawn: this far apart they lie on average.
 _APART = {Where.CALL: 7, Where.EVENT: 9, Where.HOOK: 2, Where.TURN: 400}
 _FEWEST, _MOST = 18, 34
+_ENCORES = 30
 
 
 def drawn(seed: int) -> Story:
@@ -41,12 +44,14 @@ class Drawer:
     def story(self) -> Story:
         rng = self.rng
         acts = [*self._beginnings(), *self._deeds(), *self._second_thoughts()]
+        encores = tuple(self._encores())
         instances = 2 if rng.random() < 0.3 else 1
         skewed = rng.random() < 0.2
         return Story(
             name=f"seed {self._seed}",
             seed=self._seed,
             acts=tuple(sorted(acts, key=lambda act: act.at)),
+            encores=encores,
             faults=tuple(self._faults(instances)),
             instances=instances,
             lease=rng.random() < 0.15,
@@ -88,11 +93,11 @@ class Drawer:
 
     def _beginnings(self) -> Iterator[Act]:
         for number in range(2):
-            if number and self.rng.random() < 0.3 and self._sets[0][2].groups:
+            if number and self.rng.random() < (0.8 if self._sets[0][2].groups else 0.4):
                 # One of that size is enough to look at.
                 return
             shape = SHAPES[self.rng.choice(sorted(SHAPES))]
-            replicas = self.rng.choice((1, 1, 2, 2))
+            replicas = 1 if shape.groups and number else self.rng.choice((1, 1, 2))
             namespace = self.rng.choice(NAMESPACES)
             # Names that begin alike are the ones that get mixed up.
             name = ("llm", "llm-0")[number]
@@ -104,12 +109,21 @@ class Drawer:
         """In the end everybody applies once more what they began with, be it there or gone."""
         for namespace, name, shape, replicas in self._sets:
             at = round(self.rng.uniform(0.6, 1.0) * _LAST_SECOND, 2)
-            yield Act(at, "apply", {"namespace": namespace, "body": shape.body(name, replicas + 1)})
+            # With groups, one more replica is many more objects.
+            more = self.rng.choice((0, 1)) if shape.groups else 1
+            body = shape.body(name, replicas + more)
+            yield Act(at, "apply", {"namespace": namespace, "body": body})
 
     def _deeds(self) -> Iterator[Act]:
         liked = [draw for draw in _DEEDS if self.rng.random() < 0.5] or list(_DEEDS)
-        for _ in range(self.rng.randint(7, 13)):
+        for _ in range(self.rng.randint(4, 8)):
             yield self.rng.choice(liked)(self)
+
+    def _encores(self) -> Iterator[Act]:
+        """For stories that would end too soon. Their times are counted from the one before."""
+        for _ in range(_ENCORES):
+            act = self.rng.choice(_BUSY)(self)
+            yield structs.replace(act, at=round(self.rng.uniform(0.5, 3.0), 2))
 
     def _faults(self, instances: int) -> Iterator[Fault]:
         liked = [kind for kind in Kind if self.rng.random() < 0.4] or list(Kind)
@@ -250,6 +264,10 @@ def _bounced(drawer: Drawer) -> Act:
     return Act(drawer.moment(), "bounce", {"instance": 0})
 
 
+def _forgotten(drawer: Drawer) -> Act:
+    return Act(drawer.moment(), "lose_history", {"instance": 0})
+
+
 _DEEDS: tuple[Draws, ...] = (
     _changed,
     _changed,
@@ -270,4 +288,7 @@ _DEEDS: tuple[Draws, ...] = (
     _squatted,
     _jumped,
     _bounced,
+    _forgotten,
 )
+# Each makes the operator write something.
+_BUSY: tuple[Draws, ...] = (_scaled, _killed, _failed, _robbed, _recreated)

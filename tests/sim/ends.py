@@ -87,6 +87,9 @@ def _differing(path: str, one: Any, other: Any) -> Iterator[str]:
 def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         lasting = {name: _lasting(one) for name, one in value.items() if name not in _VOLATILE}
+        if "conditions" in lasting:
+            # Who came first is no difference.
+            lasting["conditions"] = sorted(lasting["conditions"], key=lambda one: one["type"])
         return {name: one for name, one in lasting.items() if one not in ({}, None)}
     if isinstance(value, list):
         return [_lasting(one) for one in value]

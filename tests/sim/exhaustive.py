@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _DOWN_SECONDS = 1.0
 _STALE_SECONDS = 6.0
 _WITHHELD_SECONDS = 6.0
+_DENSE_SECONDS = 1.0
+_APART = 4
 _READS = ("GET", "WATCH")
 # What differs from the end without faults is looked at where nothing else is wrong.
 _MOST_DIFFERENCES = 5
@@ -74,6 +76,15 @@ def everywhere(base: Basis) -> Iterator[Story]:
             yield _with(base.story, Where.EVENT, number, kind)
 
 
+def densely(base: Basis) -> Iterator[Story]:
+    """The scenario with one kind of fault again and again, for every kind."""
+    for kind in AT_CALLS:
+        places = [n for n, call in enumerate(base.calls) if not call.startswith(_READS)]
+        yield _throughout(base.story, Where.CALL, places, kind)
+    for kind in AT_EVENTS:
+        yield _throughout(base.story, Where.EVENT, list(range(base.events)), kind)
+
+
 def judged(base: Basis, story: Story, manner: Manner | None = None) -> Report:
     """Tells it and holds its end against the one without faults (D-01)."""
     report = tell(story, manner)
@@ -81,6 +92,13 @@ def judged(base: Basis, story: Story, manner: Manner | None = None) -> Report:
         for text in list(differences(base.end, report.end))[:_MOST_DIFFERENCES]:
             report.findings.append(Finding("D-01", text))
     return report
+
+
+def _throughout(story: Story, where: Where, places: list[int], kind: Kind) -> Story:
+    seconds = min(_AMOUNTS.get(kind, 0.0), _DENSE_SECONDS)
+    faults = [Fault(where, number, kind, seconds) for number in places[1::_APART]]
+    named = f"{story.name}: {kind} again and again"
+    return msgspec.structs.replace(story.with_faults(*faults), name=named)
 
 
 def _with(story: Story, where: Where, number: int, kind: Kind) -> Story:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order in which stories are told to find a bug soon: drawn ones and exhaustive ones by turns.
+"""The order in which stories are told to find a bug soon: drawn ones and scenarios by turns.
 
 Nothing here knows which bug is hunted.
 """
@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.sim.drawing import drawn
-from tests.sim.exhaustive import Unwell, basis, everywhere, judged
+from tests.sim.exhaustive import Unwell, basis, densely, everywhere, judged
 from tests.sim.mutants import Found
 from tests.sim.scenarios import SCENARIOS
 from tests.sim.telling import Report, tell
@@ -41,13 +41,16 @@ def hunt(most: int) -> Found:
 
 
 def _reports() -> Iterator[Report]:
-    """First every scenario as it is: many bugs need no more."""
+    """First every scenario as it is: many bugs need no more. Then all sorts of stories by turns."""
     bases = []
     for story in SCENARIOS.values():
         bases.append(basis(story))
         yield Report(story)
+    crowded = _in_drawn_order([story for base in bases for story in densely(base)])
     places = [_in_drawn_order(list(everywhere(base))) for base in bases]
     for seed in count():
+        if seed < len(crowded):
+            yield tell(crowded[seed])
         yield tell(drawn(seed))
         number, turn = seed % len(bases), seed // len(bases)
         if turn < len(places[number]):

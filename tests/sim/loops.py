@@ -8,14 +8,14 @@ needs one task to be held back for long.
 
 from __future__ import annotations
 
+from asyncio import Task
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from tests.sim.story import Order
 from trellis.embedded.simulation.loop import VirtualLoop
 
 if TYPE_CHECKING:
-    from asyncio import Handle, Task
+    from asyncio import Handle
     from collections.abc import Callable
     from random import Random
 
@@ -33,13 +33,13 @@ class SimLoop(VirtualLoop):
         self.turns = 0
         self.at_turn: dict[int, Callable[[], None]] = {}
         self._ranks = _Ranks(rng) if order is Order.PRIORITY else None
-        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._tasks_made = 0
+        self.set_task_factory(self._task)
 
-    def create_task(self, *args: Any, **more: Any) -> Task[Any]:
-        task = super().create_task(*args, **more)
+    def _task(self, _: Any, coroutine: Any, **more: Any) -> _NumberedTask:
         self._tasks_made += 1
-        self._numbers[task] = self._tasks_made
+        task = _NumberedTask(coroutine, loop=self, **more)
+        task.number = self._tasks_made
         return task
 
     def _run_once(self) -> None:
@@ -62,13 +62,16 @@ class SimLoop(VirtualLoop):
 
     def _put_in_order(self) -> None:
         """As tasks were made. asyncio keeps some in sets, which have the order of addresses."""
-        order = sorted(self._ready, key=self._number)
+        order = sorted(self._ready, key=_number)
         self._ready.clear()
         self._ready.extend(order)
 
-    def _number(self, handle: Handle) -> int:
-        task = _task_of(handle) or _argument_of(handle)
-        return self._numbers.get(task, 0) if task is not None else 0
+
+class _NumberedTask(Task[Any]):
+    """A task that knows when it was made, and who is above it."""
+
+    number = 0
+    rank: float | None = None
 
 
 class _Ranks:
@@ -76,7 +79,6 @@ class _Ranks:
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._ranks: WeakKeyDictionary[Task[Any], float] = WeakKeyDictionary()
         self._falls = {rng.randrange(_FALL_WITHIN) for _ in range(_FALLS)}
         self._choices = 0
         self._oldest: Handle | None = None
@@ -88,7 +90,7 @@ class _Ranks:
         if self._choices in self._falls:
             task = _task_of(best)
             if task is not None:
-                self._ranks[task] = -self._rng.random()
+                task.rank = -self._rng.random()
                 best = max(ready, key=self._rank)
         return self._unless_starving(best, ready[0])
 
@@ -103,18 +105,20 @@ class _Ranks:
         if task is None:
             # A timer or the end of something: it only makes somebody able to go on.
             return 2.0
-        rank = self._ranks.get(task)
-        if rank is None:
-            rank = self._ranks[task] = self._rng.random()
-        return rank
+        if task.rank is None:
+            task.rank = self._rng.random()
+        return task.rank
 
 
-def _task_of(handle: Handle) -> Task[Any] | None:
+def _number(handle: Handle) -> int:
+    """Of the task that goes on, or whose end is told."""
+    task = _task_of(handle)
+    if task is None:
+        given: Any = getattr(handle, "_args", None)
+        task = given[0] if given and isinstance(given[0], _NumberedTask) else None
+    return task.number if task is not None else 0
+
+
+def _task_of(handle: Handle) -> _NumberedTask | None:
     owner = getattr(getattr(handle, "_callback", None), "__self__", None)
-    return owner if hasattr(owner, "get_coro") else None
-
-
-def _argument_of(handle: Handle) -> Task[Any] | None:
-    """The task whose end is told."""
-    given = getattr(handle, "_args", None)
-    return given[0] if given and hasattr(given[0], "get_coro") else None
+    return owner if isinstance(owner, _NumberedTask) else None

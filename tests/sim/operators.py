@@ -101,6 +101,12 @@ class Operator:
         if self._stop is not None:
             self._stop.set()
 
+    def lose_history(self) -> None:
+        """What its watches would hear next they never will: they are told to read anew."""
+        if self._wire is not None:
+            self._wire.history_lost_at = asyncio.get_running_loop().time()
+            self._forget()
+
     async def _live(self) -> float:
         self.lives += 1
         self._around.note(f"{self.who} starts")

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.sim.chronicle import controller_uid, is_leaving, label
+from tests.sim.chronicle import controller_uid, is_held, is_leaving, label
 from tests.sim.watching.ledgers import ledger
 from tests.sim.watching.owners import OWNERS
 from trellis.api.labels import GANG_GATE, MANAGED_BY, OPERATOR, PART_OF, POD_INDEX
@@ -42,7 +42,8 @@ class Oracle:
         yield from self._orphans()
         for found in self._chronicle.of("podcliquesets"):
             if is_leaving(found):
-                yield f"PodCliqueSet {found['metadata']['name']} is still leaving"
+                if not is_held(found):
+                    yield f"PodCliqueSet {found['metadata']['name']} is still leaving"
             else:
                 yield from _SetOracle(self._chronicle, found).problems()
 
@@ -210,7 +211,7 @@ class _SetOracle:
         name, pods = clique["metadata"]["name"], self._pods(clique)
         wanted = clique["spec"]["replicas"]
         leaving = [pod["metadata"]["name"] for pod in pods if is_leaving(pod)]
-        if leaving:
+        if any(is_leaving(pod) and not is_held(pod) for pod in pods):
             yield f"{name}: {leaving} are still leaving"
         if len(pods) - len(leaving) != wanted:
             yield f"{name} has {len(pods) - len(leaving)} pods of {wanted}"

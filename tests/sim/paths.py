@@ -21,6 +21,12 @@ from tests.sim.ground import OUR_KINDS
 _EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 _NODES = Resource("", "v1", "Node", "nodes", namespaced=False)
 _LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
+_PRIORITIES = Resource(
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
+)
+_CLAIM_TEMPLATES = Resource(
+    "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates"
+)
 
 RESOURCES = {
     resource.plural: resource
@@ -40,6 +46,8 @@ RESOURCES = {
         _EVENTS,
         _NODES,
         _LEASES,
+        _PRIORITIES,
+        _CLAIM_TEMPLATES,
     )
 }
 """By plural, which is unique among them."""

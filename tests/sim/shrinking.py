@@ -36,7 +36,10 @@ def shrunk(story: Story, told: Callable[[Story], Report], most: int = _MOST_TELL
     if not shrinker.ids:
         return story
     while True:
-        smaller = shrinker.simpler(shrinker.fewer(shrinker.fewer(story, "faults"), "acts"))
+        smaller = story
+        for what in ("faults", "encores", "acts"):
+            smaller = shrinker.fewer(smaller, what)
+        smaller = shrinker.simpler(smaller)
         if smaller == story:
             return smaller
         story = smaller

@@ -66,6 +66,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     seed: int = 0
     acts: tuple[Act, ...] = ()
+    encores: tuple[Act, ...] = ()
+    """Told after the acts until enough has happened; each is so many seconds before the next."""
     faults: tuple[Fault, ...] = ()
     instances: int = 1
     """Operators that work at the same time: nothing keeps them apart unless there is a lease."""
@@ -82,6 +84,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pods: dict[str, int] = {}
     """How many pods there must be in the end, as `ends` calls them; empty where only the oracle
     knows."""
+    unharmed: tuple[str, ...] = ()
+    """PodCliques of which the operator must delete no pod."""
     racing: bool = False
     """Whether somebody races the operator for a name, so that there is more than one right end."""
 
@@ -101,7 +105,9 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def told(self) -> str:
         head = [f"{self.name}, seed {self.seed}, {self.instances} instance(s), order {self.order}"]
-        return "\n".join([*head, *(f"  {act}" for act in self.acts), *self._troubles()])
+        acts = [f"  {act}" for act in self.acts]
+        encores = [f"  if that was not enough: {act}" for act in self.encores]
+        return "\n".join([*head, *acts, *encores, *self._troubles()])
 
     def _troubles(self) -> list[str]:
         skews = [f"  clock of instance {n} off by {s:g} s" for n, s in enumerate(self.skews) if s]

@@ -39,6 +39,7 @@ class Told:
 
     stream: Stream
     wire: Wire
+    began: float
 
     @property
     def status(self) -> int:
@@ -68,6 +69,8 @@ class Told:
     async def _heard(self, lines: list[bytes]) -> AsyncIterator[bytes]:
         """As much at a time as nothing goes wrong with."""
         well: list[bytes] = []
+        if self.wire.history_lost_at > self.began:
+            raise _Over(_error(*_EXPIRED))
         for one in lines:
             fault = self.wire.trouble.next(Where.EVENT)
             if fault is None:

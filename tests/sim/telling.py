@@ -37,12 +37,15 @@ if TYPE_CHECKING:
 
     from tests.sim.chronicle import Commit
     from tests.sim.operators import Makes
-    from tests.sim.story import Fault, Story
+    from tests.sim.story import Act, Fault, Story
     from trellis.embedded.exchange import Answer, Ask
     from trellis.kube.transport import Request
 
 CALM_SECONDS = 8.0
 """How long faults may go on after the last deed."""
+EVENTFUL_STEPS = 165
+"""Encores are told until so many were taken: what follows the last deed takes 40 and more."""
+_AT_ONCE = 3
 CONVERGE_SECONDS = 180.0
 SETTLE_SECONDS = 6.0
 OBSTRUCTED_SECONDS = 60.0
@@ -129,7 +132,9 @@ class _Teller:
         self._handle, self._cluster.handle = self._cluster.handle, self._handled
         self._chronicle = Chronicle()
         self._chronicle.follow(self._cluster.store)
-        self._watchers = watchers(self._chronicle, unfenced=_is_unfenced(story))
+        self._watchers = watchers(
+            self._chronicle, unfenced=_is_unfenced(story), unharmed=story.unharmed
+        )
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
             self._struck, {(f.where, f.at): f for f in story.faults if f.where is Where.HOOK}
@@ -195,15 +200,25 @@ class _Teller:
     async def _act(self, acting: list[asyncio.Task[None]]) -> None:
         for act in sorted(self._story.acts, key=lambda one: one.at):
             await asyncio.sleep(max(0.0, act.at - self._loop.time()))
-            self._note(f"deed {act.what} {act.args}")
-            acting.append(asyncio.ensure_future(self._cast.perform(act.what, act.args)))
+            acting.append(self._begun(act))
         await asyncio.sleep(CALM_SECONDS)
+        encores = list(self._story.encores)
+        while encores and self._report.steps < EVENTFUL_STEPS:
+            for act in encores[:_AT_ONCE]:
+                acting.append(self._begun(act))
+                await asyncio.sleep(act.at)
+            del encores[:_AT_ONCE]
+            await asyncio.sleep(CALM_SECONDS)
         self._calm = True
         self._note("from here on nothing goes wrong")
         for operator in self._operators:
             operator.trouble.over()
         self._hook_trouble.over()
         self._nodes.heal()
+
+    def _begun(self, act: Act) -> asyncio.Task[None]:
+        self._note(f"deed {act.what} {act.args}")
+        return asyncio.ensure_future(self._cast.perform(act.what, act.args))
 
     async def _until_converged(self, acting: Sequence[asyncio.Task[None]]) -> None:
         deadline = self._loop.time() + CONVERGE_SECONDS

@@ -15,8 +15,8 @@ from tests.sim.scenarios import SCENARIOS
 from tests.sim.telling import tell
 from tests.support.virtual import dice
 
-SEEDS = range(1000, 1014)
-PLACES = 2
+SEEDS = range(1000, 1024)
+PLACES = 3
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed {seed}")

@@ -102,6 +102,8 @@ class Wire:
     death: float = 0.0
     """How long it stays dead."""
     deaf_until: float = 0.0
+    history_lost_at: float = 0.0
+    """Watches that were begun before that are told so, instead of what they would hear next."""
 
     async def request(self, request: Request) -> Response:
         self._alive(request)
@@ -131,7 +133,7 @@ class Wire:
             entering = self.inner.stream(request)
             stream = await entering.__aenter__()
         try:
-            yield Told(stream, self)
+            yield Told(stream, self, asyncio.get_running_loop().time())
         finally:
             await entering.__aexit__(None, None, None)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.sim.actors.nodes import Fate, Nodes
-from tests.sim.chronicle import Place, is_leaving, label
+from tests.sim.chronicle import HOLDING, Place, is_leaving, label
 from tests.sim.paths import collection, path_of
 from tests.sim.watching.statuses import FOREIGN
-from trellis.api.labels import POD_CLIQUE, POD_INDEX
+from trellis.api.labels import GANG_GATE, POD_CLIQUE, POD_INDEX
 
 if TYPE_CHECKING:
     from tests.sim.chronicle import Body, Chronicle
@@ -152,6 +152,37 @@ async def kill_pod(cast: Cast, namespace: str, clique: str, index: int) -> None:
         await cast.user.ask("DELETE", path_of(place), {})
 
 
+async def hang_pod(cast: Cast, namespace: str, clique: str, index: int) -> None:
+    """It is asked to leave, and somebody keeps it from that for ever."""
+    place = await cast.pod(namespace, clique, index)
+    if place is not None:
+        await cast.user.ask("PATCH", path_of(place), {"metadata": {"finalizers": [HOLDING]}})
+        await cast.user.ask("DELETE", path_of(place), {})
+
+
+async def evict_pod(cast: Cast, namespace: str, clique: str, index: int) -> None:
+    place = await cast.pod(namespace, clique, index)
+    if place is not None:
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": place.name, "namespace": namespace},
+        }
+        await cast.user.ask("POST", f"{path_of(place)}/eviction", body)
+
+
+async def lift_gates(cast: Cast, namespace: str, clique: str, index: int) -> None:
+    """The gates that a user has put on a pod go when ours has."""
+    for _ in range(_PATIENCE):
+        place = await cast.pod(namespace, clique, index)
+        pod = cast.chronicle.objects["pods"].get(place) if place is not None else None
+        gates = (pod or {}).get("spec", {}).get("schedulingGates", ())
+        if place is not None and gates and all(one["name"] != GANG_GATE for one in gates):
+            await cast.user.ask("PATCH", path_of(place), {"spec": {"schedulingGates": []}})
+            return
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+
 async def end_pod(cast: Cast, namespace: str, clique: str, index: int, phase: str) -> None:
     """The pod has failed for good, or is done."""
     place = await cast.pod(namespace, clique, index)
@@ -227,6 +258,11 @@ async def squat(cast: Cast, plural: str, namespace: str, body: Body) -> None:
     await cast.adversary.ask("POST", collection(plural, namespace), body)
 
 
+async def make(cast: Cast, plural: str, namespace: str, body: Body) -> None:
+    """Something that sets only speak of, such as a template of claims."""
+    await cast.insist("POST", collection(plural, namespace), body)
+
+
 async def jump(cast: Cast, instance: int, seconds: float) -> None:
     if instance < len(cast.operators):
         cast.operators[instance].clock.skew += seconds
@@ -235,6 +271,12 @@ async def jump(cast: Cast, instance: int, seconds: float) -> None:
 async def bounce(cast: Cast, instance: int) -> None:
     if instance < len(cast.operators):
         cast.operators[instance].bounce()
+
+
+async def lose_history(cast: Cast, instance: int) -> None:
+    """The API server forgets: what happens next is seen by no watch of that operator."""
+    if instance < len(cast.operators):
+        cast.operators[instance].lose_history()
 
 
 async def _edit_list(
@@ -281,6 +323,9 @@ DEEDS: dict[str, Deed] = {
         recreate,
         rehearse,
         kill_pod,
+        hang_pod,
+        evict_pod,
+        lift_gates,
         end_pod,
         decree,
         silence_node,
@@ -290,7 +335,9 @@ DEEDS: dict[str, Deed] = {
         strip_pod,
         annotate,
         squat,
+        make,
         jump,
         bounce,
+        lose_history,
     )
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.sim.watching.gates import Gates
+from tests.sim.watching.harm import Harm
 from tests.sim.watching.ledgers import Ledgers
 from tests.sim.watching.owners import Owners
 from tests.sim.watching.replicas import Replicas
@@ -17,6 +18,8 @@ from tests.sim.watching.requests import Requests
 from tests.sim.watching.statuses import Statuses
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tests.sim.chronicle import Chronicle
     from tests.sim.watching.finding import Watcher
 
@@ -26,8 +29,11 @@ if TYPE_CHECKING:
 UNFENCED_SECONDS = 5.0
 
 
-def watchers(chronicle: Chronicle, *, unfenced: bool) -> tuple[Watcher, ...]:
-    """`unfenced`: several operators work at once, and nothing keeps them apart."""
+def watchers(
+    chronicle: Chronicle, *, unfenced: bool, unharmed: Collection[str] = ()
+) -> tuple[Watcher, ...]:
+    """`unfenced`: several operators work at once, and nothing keeps them apart. `unharmed` are the
+    cliques of which no pod is to be deleted."""
     return (
         Owners(chronicle),
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
@@ -35,4 +41,5 @@ def watchers(chronicle: Chronicle, *, unfenced: bool) -> tuple[Watcher, ...]:
         Gates(chronicle),
         Statuses(),
         Requests(),
+        Harm(unharmed),
     )

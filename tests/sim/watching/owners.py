@@ -10,13 +10,15 @@ from tests.sim.ground import INSTALLATION
 from tests.sim.watching.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tests.sim.chronicle import Body, Chronicle, Commit
 
 ROOTS = ("podcliquesets",)
 OWNERS = ("podcliquesets", "podcliquescalinggroups", "podcliques", "podgangs")
 _UNOWNED = ("events", "leases")
+# Longer than anybody is deaf: by then all have heard.
+_KNOWN_SECONDS = 90.0
 
 
 class Owners:
@@ -25,10 +27,14 @@ class Owners:
     def __init__(self, chronicle: Chronicle) -> None:
         self._chronicle = chronicle
         self._namespaces: dict[str, None] = {INSTALLATION.namespace: None}
+        self._leaving: dict[str, float] = {}
+        """By uid, since when owners have been leaving."""
 
     def see(self, commit: Commit) -> Iterator[Finding]:
         if commit.place.plural in ROOTS:
             self._namespaces[commit.place.namespace] = None
+        if commit.place.plural in OWNERS and commit.new is not None and is_leaving(commit.new):
+            self._leaving.setdefault(commit.uid, commit.at)
         if not commit.caller.is_operator:
             return
         yield from self._confined(commit)
@@ -56,12 +62,20 @@ class Owners:
         references = new["metadata"].get("ownerReferences", ())
         if sum(1 for one in references if one.get("controller")) != 1:
             yield Finding("I-01", f"{commit.place} has not exactly one controller")
+        if commit.old is None:
+            yield from self._forlorn(commit, references)
         for one in references:
             owner = self._chronicle.uids.get(one["uid"])
             if owner is None:
                 yield Finding("I-01", f"{commit.place} is owned by {one['uid']}, which never was")
             elif (owner.name, owner.namespace) != (one["name"], commit.place.namespace):
                 yield Finding("I-01", f"{commit.place} is owned by {owner} under another name")
+
+    def _forlorn(self, commit: Commit, references: Sequence[Body]) -> Iterator[Finding]:
+        for one in references:
+            since = self._leaving.get(one["uid"], commit.at)
+            if commit.at - since > _KNOWN_SECONDS:
+                yield Finding("I-01", f"{commit.place} was made for {one['name']}, which leaves")
 
 
 def _departing(commit: Commit, old: Body, new: Body) -> Iterator[Finding]:

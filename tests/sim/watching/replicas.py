@@ -37,12 +37,6 @@ class Replicas:
         self._suspects: dict[Place, float] = {}
 
     def see(self, commit: Commit) -> Iterator[Finding]:
-        for place, due in list(self._suspects.items()):
-            pod = self._chronicle.objects["pods"].get(place)
-            if pod is None or not _is_live(pod) or commit.at >= due:
-                del self._suspects[place]
-                if pod is not None and _is_live(pod):
-                    yield from self._judged(place, pod, controller_uid(pod))
         if commit.place.plural == "podcliques":
             self._count(commit.uid, commit.at)
         elif commit.place.plural == "pods":
@@ -53,6 +47,16 @@ class Replicas:
                 else:
                     yield from self._judged(commit.place, commit.new, owner)
             self._count(owner, commit.at)
+        # Last, so that who is due is not held to account for what has only just been made.
+        yield from self._due(commit.at)
+
+    def _due(self, now: float) -> Iterator[Finding]:
+        for place, due in list(self._suspects.items()):
+            pod = self._chronicle.objects["pods"].get(place)
+            if pod is None or not _is_live(pod) or now >= due:
+                del self._suspects[place]
+                if pod is not None and _is_live(pod):
+                    yield from self._judged(place, pod, controller_uid(pod))
 
     def _judged(self, place: Place, pod: Body, owner: str) -> Iterator[Finding]:
         # What may still be mended is not held against anybody.

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which scenario is which of the stories that are tested end to end on a cluster."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = Path(__file__).parents[1] / "e2e"
+_TEST = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
+
+# By file and test, the names of the scenarios that tell the same.
+COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "workloads/test_gang_termination.py": {
+        "test_gt1_a_clique_that_needs_all_its_pods_takes_the_whole_replica_along": (
+            "GT1: a clique that needs all its pods loses one",
+            "a gang is broken for too long",
+        ),
+        "test_gt2_so_does_one_in_a_scaling_group_that_needs_all_its_replicas": (
+            "GT2: a group that needs all its replicas loses a pod",
+        ),
+        "test_gt3_a_clique_may_lose_what_it_does_not_need": (
+            "GT3: a clique loses what it does not need",
+        ),
+        "test_gt4_a_replica_of_a_group_falls_alone_while_the_group_can_spare_it": (
+            "GT4: a replica of a group that can be spared falls alone",
+            "a replica of a group is broken for too long",
+        ),
+        "test_gt5_a_member_that_needs_all_its_pods_takes_its_group_replica_along": (
+            "GT5: a member that needs all its pods takes its replica along",
+        ),
+        "test_gt6_a_pod_of_a_scaled_gang_is_replaced_and_nothing_else_happens": (
+            "GT6: a pod of a scaled gang is replaced",
+        ),
+        "test_a_recycle_keeps_what_was_scaled_at_run_time": ("a recycle keeps what was scaled",),
+        "test_the_deadline_is_told_before_it_passes": ("a gang is broken for too long",),
+        "test_a_set_that_never_was_up_is_left_alone": ("a set that never was up is left alone",),
+    },
+    "workloads/test_startup_order.py": {
+        "test_so1_in_the_order_of_the_list": ("SO1: in the order of the list",),
+        "test_so2_a_scaled_gang_has_an_order_of_its_own": (
+            "SO2: a scaled gang has an order of its own",
+        ),
+        "test_so3_in_an_order_that_is_written_down": ("SO3: in an order that is written down",),
+        "test_so4_written_down_and_in_a_scaled_gang": ("SO4: written down, and in a scaled gang",),
+        "test_a_replacement_waits_again": ("a replacement waits again",),
+        "test_only_waiters_may_read_and_only_while_somebody_waits": ("cliques start in order",),
+    },
+    "workloads/test_resource_sharing.py": {
+        "test_rs1_claims_follow_every_level": ("RS1: claims follow every level",),
+        "test_a_template_that_comes_late_is_waited_for": ("a claim template comes late",),
+    },
+    "workloads/test_scale.py": {
+        "test_sets_scale": (
+            "a set is scaled out",
+            "a set is scaled in",
+            "a set is scaled to nothing",
+            "a set is scaled again and again",
+        ),
+        "test_steps_are_not_waited_for": ("steps are not waited for",),
+        "test_a_clique_is_scaled_by_itself": (
+            "a clique is scaled out and in",
+            "a clique is scaled below its minimum",
+        ),
+        "test_a_clique_at_zero_starts_again": ("a clique is scaled to nothing and back",),
+        "test_a_group_is_scaled_by_its_highest_replicas": ("a group is scaled out and in",),
+        "test_a_group_below_its_minimum_and_back": (
+            "a group falls below its minimum and grows again",
+        ),
+        "test_nothing_is_left_of_a_set_that_is_deleted": (
+            "a set with everything is deleted",
+            "a set is deleted",
+            "a set is deleted after its children",
+            "a set is deleted while it starts",
+        ),
+        "test_a_group_of_its_own_size_in_every_replica": (
+            "a group of its own size in every replica",
+        ),
+    },
+    "workloads/test_healing.py": {
+        "test_an_evicted_pod_is_replaced": ("a pod is evicted", "a pod is deleted"),
+        "test_a_pod_that_hangs_is_replaced_before_it_is_gone": (
+            "a pod hangs for ever",
+            "a node falls silent",
+        ),
+        "test_a_replacement_waits_for_the_departure_where_that_is_asked": (
+            "a replacement waits for the departure",
+        ),
+        "test_a_failed_pod_is_replaced": ("a pod fails, and its successor too",),
+        "test_a_pod_that_ended_well_is_not_started_again": ("a pod is done",),
+        "test_a_deleted_child_comes_back": (
+            "children are deleted",
+            "everything that was made is deleted",
+        ),
+        "test_a_gang_that_comes_back_keeps_its_pods": ("children are deleted",),
+        "test_an_edit_of_metadata_alone_reaches_the_gangs": (
+            "metadata alone reaches the gangs",
+            "a label comes and goes",
+        ),
+        "test_what_others_put_on_a_gang_stays": ("others leave their marks",),
+        "test_an_object_of_somebody_else_is_not_touched": (
+            "a name is held by somebody else, who goes",
+        ),
+        "test_a_breach_of_one_replica_is_no_business_of_the_next": (
+            "a breach of one replica is no business of the next",
+        ),
+        "test_gates_of_users_are_theirs_to_lift": ("gates of users are theirs to lift",),
+    },
+    "workloads/test_exactness.py": {
+        "test_names_that_end_or_begin_alike_are_never_mixed_up": (
+            "names that begin and end alike",
+        ),
+        "test_gangs_hold_who_must_start_together": ("a set with groups is made",),
+        "test_status_tells_the_truth_at_every_level": ("a set with groups is made",),
+        "test_a_scaled_gang_waits_for_its_base_gang": (
+            "a set with groups is made",
+            "a group falls below its minimum and grows again",
+        ),
+        "test_a_service_for_each_replica_and_none_too_many": (
+            "a set is scaled out",
+            "a set is scaled in",
+        ),
+        "test_a_missing_priority_class_is_told_and_waited_for": ("a priority class comes late",),
+    },
+    "examples/test_podcliqueset.py": {
+        "test_the_example_runs": (
+            "the example autoscaled",
+            "the example disaggregated",
+            "the example multinode",
+            "the example single",
+        ),
+        "test_no_worker_of_the_multi_node_example_is_ready_before_its_leader": (
+            "the example multinode",
+        ),
+    },
+}
+# What has none, and why.
+ONLY_END_TO_END = {
+    "test_the_host_name_stands_for_both_until_the_old_one_is_gone": "no endpoints are simulated",
+    "test_the_order_is_lost_where_the_waiter_is_skipped": "waiters do not run",
+    "test_a_set_may_be_called_default": "a name, and nothing that could go wrong",
+    "test_what_cannot_work_is_refused_with_the_field": "admission alone",
+    "test_pods_know_their_place": "what is in a pod, and nothing that could go wrong",
+    "test_columns_say_how_it_is": "what kubectl shows",
+    "test_every_example_has_a_page_that_walks_through_it": "a page",
+    "test_every_command_of_the_page_works_and_shows_something": "a page",
+}
+
+
+def told_in(file: str) -> Iterator[str]:
+    """The names of all tests in a file."""
+    for found in _TEST.finditer((FOLDER / file).read_text()):
+        yield found[1]
