@@ -130,10 +130,12 @@ class WorkQueue(Generic[K]):
         self._alarm = asyncio.get_running_loop().create_task(self._ring())
 
     async def _ring(self) -> None:
-        await self._clock.sleep(self._alarm_due - self._clock.monotonic())
+        due = self._alarm_due
+        await self._clock.sleep(due - self._clock.monotonic())
         self._alarm = None
         self._alarm_due = float("inf")
-        self._agenda.ripen(self._clock.monotonic())
+        # Timers may ring a hair early: an alarm for the rest would ring at once, over and over.
+        self._agenda.ripen(max(due, self._clock.monotonic()))
         self._changed()
 
 

@@ -144,3 +144,23 @@ async def test_it_knows_for_how_long_the_oldest_key_has_waited() -> None:
 def test_a_backoff_stays_between_its_bounds(failures: int, seed: int) -> None:
     delay = Backoff(first=1.0, longest=60.0).delay(failures, dice(seed))
     assert 0.5 <= delay <= 60.0
+
+
+class EarlyClock(VirtualClock):
+    """Whose timers ring a hair before their time, as a loop of coarse resolution lets them."""
+
+    def __init__(self) -> None:
+        self.slept = 0
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept += 1
+        await super().sleep(seconds - 1e-10)
+
+
+@virtual
+async def test_a_timer_that_rings_a_hair_early_rings_once() -> None:
+    clock = EarlyClock()
+    queue: WorkQueue[str] = WorkQueue(clock, dice(1))
+    queue.add_after("a", 1.0)
+    assert await queue.take() == "a"
+    assert clock.slept == 1
