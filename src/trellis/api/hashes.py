@@ -2,8 +2,9 @@
 """Canonical hashes of what decides whether a pod is up to date.
 
 They are over sorted JSON, so that neither the order of keys nor a newer library moves them, and
-they never see replicas: scaling is no update. The prefix names the algorithm; a value made by
-another one is somebody else's and is adopted, not rolled.
+they never see replicas: scaling is no update. Amounts count as servers write them, because what is
+stored may come back so. The prefix names the algorithm; a value made by another one is somebody
+else's and is adopted, not rolled.
 """
 
 from __future__ import annotations
@@ -14,15 +15,43 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from trellis.api import quantity
 from trellis.api.annotation import TOPOLOGY_NAME
+from trellis.api.labels import CliquePlace, Component, common, of_clique, of_pod
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from trellis.api.grove.template import CliqueTemplate
 
 PREFIX = "v1-"
 _DIGEST_BYTES = 10
+
+# Annotations of these prefixes, and that of the topology, are about PodCliques and gangs.
+_NOT_FOR_PODS = ("trellis.dev/", "kubectl.kubernetes.io/")
+# Labels that every pod gets from us, whatever the template says.
+_OURS = frozenset(
+    common("", "", Component.CLIQUE)
+    | of_clique(CliquePlace(set_name="", set_replica=0, clique="", gang=""))
+    | of_pod("", 0, "")
+)
+_ANY = "*"
+# Where a pod spec holds amounts of resources. What looks like one anywhere else is just a text.
+_RESOURCES = (("requests", _ANY), ("limits", _ANY))
+_AMOUNTS = (
+    *(
+        (kind, _ANY, "resources", *rest)
+        for kind in ("containers", "initContainers", "ephemeralContainers")
+        for rest in _RESOURCES
+    ),
+    *(("resources", *rest) for rest in _RESOURCES),
+    ("overhead", _ANY),
+    ("volumes", _ANY, "emptyDir", "sizeLimit"),
+    *(
+        ("volumes", _ANY, "ephemeral", "volumeClaimTemplate", "spec", "resources", *rest)
+        for rest in _RESOURCES
+    ),
+)
 
 
 def canonical(value: Any) -> bytes:
@@ -38,19 +67,62 @@ def digest(value: Any) -> str:
 def template_hash(clique: CliqueTemplate, priority_class: str = "") -> str:
     """The hash of what the pods of a clique are made from.
 
-    The priority class of the whole set is that of a clique which has none of its own.
+    The priority class of the whole set is that of a clique which has none of its own. Labels and
+    annotations that never reach pods do not count.
     """
-    pod_spec: dict[str, Any] = msgspec.json.decode(clique.spec.pod_spec)
+    pod_spec: dict[str, Any] = with_plain_amounts(msgspec.json.decode(clique.spec.pod_spec))
     if priority_class and not pod_spec.get("priorityClassName"):
         pod_spec["priorityClassName"] = priority_class
-    # This annotation is for gangs and never reaches pods.
-    annotations = {key: value for key, value in clique.annotations.items() if key != TOPOLOGY_NAME}
-    return digest({"labels": clique.labels, "annotations": annotations, "podSpec": pod_spec})
+    labels = {key: value for key, value in clique.labels.items() if key not in _OURS}
+    annotations = {
+        key: value
+        for key, value in clique.annotations.items()
+        if key != TOPOLOGY_NAME and not key.startswith(_NOT_FOR_PODS)
+    }
+    return digest({"labels": labels, "annotations": annotations, "podSpec": pod_spec})
+
+
+def with_plain_amounts(pod_spec: Any) -> Any:
+    """A decoded pod spec with its amounts as servers write them: `1000m` as `1`, `1024Mi` as `1Gi`.
+
+    What is no amount stays as it is. The tree is not changed; what stays the same is shared.
+    """
+    for path in _AMOUNTS:
+        pod_spec = _changed(pod_spec, path)
+    return pod_spec
 
 
 def generation_hash(template_hashes: Mapping[str, str]) -> str:
     """The hash of all cliques of a set together, by the hash of each by its name."""
     return digest(dict(template_hashes))
+
+
+def _changed(value: Any, path: tuple[str, ...]) -> Any:
+    """The tree with the amounts at that path in their plain form."""
+    if not path:
+        return _amount(value)
+    if isinstance(value, list) and path[0] == _ANY:
+        return [_changed(item, path[1:]) for item in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {key: _changed(value[key], path[1:]) for key in _keys(value, path[0])}
+    return value | changed if changed else value
+
+
+def _keys(value: Mapping[str, Any], step: str) -> Iterator[str]:
+    yield from value if step == _ANY else (key for key in (step,) if key in value)
+
+
+def _amount(value: Any) -> Any:
+    """Servers keep to the kind of suffix that was written: what was in Mi never comes back in M."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    try:
+        nano = quantity.parse(value)
+    except quantity.InvalidQuantity:
+        return value
+    is_binary = isinstance(value, str) and value.endswith("i")
+    return quantity.to_binary_text(nano) if is_binary else quantity.to_text(nano)
 
 
 def _plain(value: Any) -> Any:

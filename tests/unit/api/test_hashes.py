@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.api.builders import POD_SPEC, a_clique, raw
+from trellis.api import quantity
 from trellis.api.grove.podclique import PodCliqueSpec
 from trellis.api.grove.template import CliqueTemplate
-from trellis.api.hashes import canonical, digest, generation_hash, template_hash
+from trellis.api.hashes import (
+    canonical,
+    digest,
+    generation_hash,
+    template_hash,
+    with_plain_amounts,
+)
 from trellis.api.syntax import label_value_problem
 
 if TYPE_CHECKING:
@@ -138,3 +145,129 @@ def test_a_raw_template_is_read_whole() -> None:
         name="worker", spec=PodCliqueSpec(role_name="worker", replicas=2, pod_spec=spaced)
     )
     assert template_hash(clique) == template_hash(a_clique())
+
+
+def asking(place: str, amount: Any) -> dict[str, Any]:
+    """A pod spec that asks for so much, at one of the places where it can."""
+    resources = {"requests": {"cpu": amount}, "limits": {"memory": amount}}
+    extra: dict[str, dict[str, Any]] = {
+        "initContainers": {"initContainers": [{"name": "first", "resources": resources}]},
+        "ephemeralContainers": {"ephemeralContainers": [{"name": "e", "resources": resources}]},
+        "the pod": {"resources": resources},
+        "overhead": {"overhead": {"cpu": amount}},
+        "emptyDir": {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": amount}}]},
+        "ephemeral": {
+            "volumes": [{"ephemeral": {"volumeClaimTemplate": {"spec": {"resources": resources}}}}]
+        },
+        "containers": {"containers": [{"name": "main", "resources": resources}]},
+    }
+    return POD_SPEC | extra[place]
+
+
+PLACES = (
+    *("containers", "initContainers", "ephemeralContainers", "the pod"),
+    *("overhead", "emptyDir", "ephemeral"),
+)
+AMOUNTS = st.integers(0, quantity.LARGEST)
+
+
+def hash_of(pod_spec: dict[str, Any]) -> str:
+    return template_hash(a_clique(pod_spec))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1000m", "1"),
+        ("1", 1),
+        (0.5, "500m"),
+        ("1e3", "1k"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("0Gi", "0"),
+        ("+2", "2"),
+    ],
+)
+def test_the_same_amount_written_otherwise_is_no_update(place: str, one: Any, other: Any) -> None:
+    assert hash_of(asking(place, one)) == hash_of(asking(place, other))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_another_amount_is_an_update(place: str) -> None:
+    assert hash_of(asking(place, "1")) != hash_of(asking(place, "2"))
+
+
+@given(st.sampled_from(PLACES), AMOUNTS, st.booleans())
+def test_amounts_as_servers_write_them_are_hashed_as_they_are(
+    place: str, nano: int, binary: bool
+) -> None:
+    text = quantity.to_binary_text(nano) if binary else quantity.to_text(nano)
+    spec = asking(place, text)
+    assert with_plain_amounts(spec) == spec
+    assert hash_of(spec) == digest({"labels": {}, "annotations": {}, "podSpec": spec})
+
+
+@given(st.sampled_from(PLACES), st.integers(0, 2**40), st.sampled_from(["m", "", "k", "Ki", "Mi"]))
+def test_amounts_that_came_back_from_a_server_are_no_update(
+    place: str, number: int, suffix: str
+) -> None:
+    spec = asking(place, f"{number}{suffix}")
+    came_back = with_plain_amounts(spec)
+    assert with_plain_amounts(came_back) == came_back
+    assert hash_of(came_back) == hash_of(spec)
+
+
+@given(st.sampled_from(PLACES), JSON, JSON)
+def test_what_is_no_amount_is_hashed_as_it_is(place: str, one: Any, other: Any) -> None:
+    first, second = asking(place, one), asking(place, other)
+    if canonical(first) == canonical(second):
+        assert hash_of(first) == hash_of(second)
+    if not _is_amount(one):
+        assert hash_of(first) == digest({"labels": {}, "annotations": {}, "podSpec": first})
+
+
+def _is_amount(value: Any) -> bool:
+    try:
+        quantity.parse(value)
+    except (quantity.InvalidQuantity, TypeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("value", ["12 GB", "1Gi ", "", "9" * 5000, "1e99999", True, [], {"a": 1}])
+def test_hostile_amounts_are_told_apart_and_raise_nothing(value: Any) -> None:
+    assert hash_of(asking("containers", value)) != hash_of(asking("containers", "1"))
+
+
+@given(st.sampled_from(["containers", "volumes", "overhead", "resources"]), JSON)
+def test_pod_specs_of_any_shape_have_a_hash(name: str, value: Any) -> None:
+    assert hash_of(POD_SPEC | {name: value}).startswith("v1-")
+
+
+def test_texts_that_only_look_like_amounts_are_texts() -> None:
+    def told(value: str) -> dict[str, Any]:
+        container = {"name": "main", "env": [{"name": "CPU", "value": value}], "args": [value]}
+        return {"containers": [container], "nodeSelector": {"cpu": value}}
+
+    assert hash_of(told("1000m")) != hash_of(told("1"))
+
+
+def test_amounts_are_read_without_changing_the_spec() -> None:
+    spec = asking("containers", "1000m")
+    with_plain_amounts(spec)
+    assert spec == asking("containers", "1000m")
+
+
+@pytest.mark.parametrize(
+    "key", ["trellis.dev/replace-after-departure", "kubectl.kubernetes.io/last-applied"]
+)
+def test_notes_about_the_podclique_do_not_count(key: str) -> None:
+    assert template_hash(a_clique(annotations={key: "true"})) == template_hash(a_clique())
+
+
+@pytest.mark.parametrize(
+    "key", ["app.kubernetes.io/name", "grove.io/podgang", "grove.io/pod-template-hash"]
+)
+def test_labels_that_every_pod_has_from_us_do_not_count(key: str) -> None:
+    assert template_hash(a_clique(labels={key: "mine"})) == template_hash(a_clique())

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What statuses, conditions and events tell of updates. Pure."""
+
+from __future__ import annotations
+
+from trellis.workloads.updates.progress.cliques import CliqueFacts, clique_status
+from trellis.workloads.updates.progress.groups import GroupFacts, group_status
+from trellis.workloads.updates.progress.sets import Counts, SetFacts, selected, set_status
+from trellis.workloads.updates.progress.spans import Span, span_of
+from trellis.workloads.updates.progress.telling import notes
+
+__all__ = [
+    "CliqueFacts",
+    "Counts",
+    "GroupFacts",
+    "SetFacts",
+    "Span",
+    "clique_status",
+    "group_status",
+    "notes",
+    "selected",
+    "set_status",
+    "span_of",
+]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mark by which a replica of a scaling group is released to be renewed. Pure.
+
+Who decides about the group writes it on all PodCliques of the replica, with their new specs, and
+who keeps the ledger obeys it. It names the templates of all members, whose pods are renewed
+together: a mark of an earlier update releases nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api import hashes
+
+if TYPE_CHECKING:
+    from trellis.api.grove.template import ScalingGroupTemplate
+    from trellis.workloads.outline import Outline
+
+
+def release(outline: Outline, group: ScalingGroupTemplate) -> str:
+    """The mark for the templates that the set has now."""
+    together = {name: outline.template_hashes[name] for name in group.clique_names}
+    return hashes.generation_hash(together)
