@@ -16,6 +16,7 @@ from trellis.api.meta import to_seconds
 from trellis.api.reasons import cliques
 from trellis.workloads.deadlines import deadline, told
 from trellis.workloads.recycled import is_up_since, recycled_at
+from trellis.workloads.updates.progress import is_under_way, progress_of, rearmed, span_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -77,7 +78,8 @@ def broken_since(state: State, now: datetime) -> datetime:
     present = find(state.clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if present is None or present.status != Status.TRUE.value:
         return to_seconds(now)
-    return present.last_transition_time or to_seconds(now)
+    since = present.last_transition_time or to_seconds(now)
+    return rearmed(since, span_of(progress_of(state.clique.status)))
 
 
 def was_up(state: State, counted: Census, now: datetime) -> bool:
@@ -87,6 +89,8 @@ def was_up(state: State, counted: Census, now: datetime) -> bool:
 def _consequence(state: State, counted: Census, now: datetime) -> str:
     if not was_up(state, counted, now):
         return "it has not been up yet, so nothing is made anew for that"
+    if is_under_way(state.clique.status):
+        return "it is being updated, so nothing is made anew for that"
     until = told(deadline(broken_since(state, now), state.owner))
     return f"unless it recovers, it is made anew with its gang at {until}"
 

@@ -21,8 +21,10 @@ from trellis.workloads.podclique.census import census
 from trellis.workloads.podclique.desired import plan, sparing
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
-from trellis.workloads.podclique.telling import haste, of_changes
+from trellis.workloads.podclique.telling import haste, of_changes, of_update
+from trellis.workloads.podclique.updating import update_facts
 from trellis.workloads.sharing import woken_by_templates
+from trellis.workloads.updates.progress import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +56,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
             Wakes(caches.pods, by_owner),
             Wakes(caches.claims, by_owner),
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
-            Wakes(caches.sets, wakes.by_set, _spec_matters),
+            Wakes(caches.sets, wakes.by_set, _set_matters),
             Wakes(caches.groups, wakes.by_group, _spec_matters),
             Wakes(caches.priority_classes, wakes.by_priority_class),
             woken_by_templates(caches, wakes.by_set),
@@ -99,17 +101,20 @@ class Reconciler:
 
     async def _tell(self, io: IO, state: State, done: Done) -> Outcome:
         now, counted = self._clock.now(), census(state)
-        after = status(state, counted, done.trouble, now)
+        update = update_facts(state, counted, now)
+        after = status(state, counted, update, done.trouble, now)
         left = await self._pacer.write(
             io,
             state.clique,
             after,
-            of_changes(state, after, done.failed),
+            (*of_changes(state, after, done.failed), *of_update(state, after, update)),
             haste(state, counted, after, done.trouble, now),
         )
         if done.error is not None:
             raise done.error
-        waits = [seconds for seconds in (left, done.again) if seconds is not None]
+        again = update.outlook.again
+        due = max((again - now).total_seconds(), 0.0) if again is not None else None
+        waits = [seconds for seconds in (left, done.again, due) if seconds is not None]
         return Again(min(waits)) if waits else DONE
 
 
@@ -145,6 +150,11 @@ def _lacks_priority_class(clique: PodClique) -> bool:
 def _spec_matters(old: Object, new: Object) -> bool:
     before, now = old.metadata, new.metadata
     return (before.generation, before.deleting) != (now.generation, now.deleting)
+
+
+def _set_matters(old: PodCliqueSet, new: PodCliqueSet) -> bool:
+    """Also that it is a replica's turn to be updated."""
+    return _spec_matters(old, new) or selected(old.status) != selected(new.status)
 
 
 def _gang_matters(old: PodGang, new: PodGang) -> bool:

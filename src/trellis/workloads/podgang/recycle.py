@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trellis.api.conditions import Status, find
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
 from trellis.workloads.recycled import is_up_since
+from trellis.workloads.updates.progress import is_under_way, progress_of, rearmed, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,17 +122,23 @@ def is_breached(clique: PodClique) -> bool:
 
 
 def health(clique: PodClique, recycled: datetime | None) -> Health:
-    """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down."""
+    """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down.
+
+    Neither is what an update takes down itself. What is down when an update is given up counts
+    from then on.
+    """
     spec, name = clique.spec, clique.metadata.name
     least = spec.replicas if spec.min_available is None else spec.min_available
-    if min(least, spec.replicas) <= 0:
+    if min(least, spec.replicas) <= 0 or is_under_way(clique.status):
         return Health(clique=name)
     if not is_up_since(clique.status.first_available_time, recycled):
         return Health(clique=name, is_down=True)
     breach = find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if breach is None or breach.status != Status.TRUE.value:
         return Health(clique=name)
-    return Health(clique=name, is_down=True, broken_since=breach.last_transition_time)
+    since = breach.last_transition_time
+    update = span_of(progress_of(clique.status))
+    return Health(clique=name, is_down=True, broken_since=since and rearmed(since, update))
 
 
 def decide(replica: ReplicaHealth, delay: timedelta, now: datetime) -> Decision:

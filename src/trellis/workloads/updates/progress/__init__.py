@@ -3,10 +3,20 @@
 
 from __future__ import annotations
 
-from trellis.workloads.updates.progress.cliques import CliqueFacts, clique_status
-from trellis.workloads.updates.progress.groups import GroupFacts, group_status
+from trellis.workloads.updates.progress.cliques import (
+    CliqueFacts,
+    clique_status,
+    is_under_way,
+    progress_of,
+    target_of,
+)
+from trellis.workloads.updates.progress.groups import (
+    GroupFacts,
+    group_progress_of,
+    group_status,
+)
 from trellis.workloads.updates.progress.sets import Counts, SetFacts, selected, set_status
-from trellis.workloads.updates.progress.spans import Span, span_of
+from trellis.workloads.updates.progress.spans import Span, rearmed, span_of
 from trellis.workloads.updates.progress.telling import notes
 
 __all__ = [
@@ -16,9 +26,14 @@ __all__ = [
     "SetFacts",
     "Span",
     "clique_status",
+    "group_progress_of",
     "group_status",
+    "is_under_way",
     "notes",
+    "progress_of",
+    "rearmed",
     "selected",
     "set_status",
     "span_of",
+    "target_of",
 ]

@@ -46,12 +46,28 @@ class CliqueFacts:
     chosen: tuple[str, ...] = ()
 
 
+def progress_of(status: PodCliqueStatus) -> CliqueProgress | None:
+    """The update that it tells of, in whichever field."""
+    return older.clique_progress(status.update_progress, status.rolling_update_progress)
+
+
+def target_of(status: PodCliqueStatus) -> str:
+    """The hash of the template that a status is about; empty where it tells of none."""
+    known = progress_of(status)
+    return known.pod_template_hash if known else status.current_pod_template_hash
+
+
+def is_under_way(status: PodCliqueStatus) -> bool:
+    """Whether it tells of an update that has not ended."""
+    found = span_of(progress_of(status))
+    return found is not None and found.is_open
+
+
 def clique_status(
     present: PodCliqueStatus, facts: CliqueFacts, now: datetime
 ) -> tuple[PodCliqueStatus, Finding]:
     """The status with all that it says of updates, but for the condition, which comes beside."""
-    before = older.clique_progress(present.update_progress, present.rolling_update_progress)
-    target = before.pod_template_hash if before else present.current_pod_template_hash
+    before, target = progress_of(present), target_of(present)
     known = target in facts.current or (not target and not facts.outdated)
     by_hand = facts.strategy == ON_DELETE
     turn = Turn(

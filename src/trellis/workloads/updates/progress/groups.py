@@ -50,6 +50,11 @@ class GroupFacts:
         return self.strategy == ON_DELETE
 
 
+def group_progress_of(status: PodCliqueScalingGroupStatus) -> GroupProgress | None:
+    """The update that it tells of, in whichever field."""
+    return older.group_progress(status.update_progress, status.rolling_update_progress)
+
+
 def group_status(
     present: PodCliqueScalingGroupStatus, facts: GroupFacts, now: datetime
 ) -> tuple[PodCliqueScalingGroupStatus, Finding]:
@@ -57,7 +62,7 @@ def group_status(
 
     Templates that leave all of the group as it is are no update of it.
     """
-    before = older.group_progress(present.update_progress, present.rolling_update_progress)
+    before = group_progress_of(present)
     told = before is not None and before.pod_clique_set_generation_hash == facts.generation
     may_begin = facts.handed if facts.by_hand else facts.released
     turn = Turn(

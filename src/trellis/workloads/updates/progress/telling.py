@@ -51,7 +51,7 @@ def notes(
     if now is None:
         return
     if was is None or was.started != now.started:
-        yield Note(updates.UPDATE_IN_PROGRESS.token, f"An update began. {outlook.why.text}")
+        yield Note(updates.UPDATE_STARTED.token, f"An update began. {outlook.why.text}")
     if now.ended is not None and (was is None or was != now):
         text = f"The update has ended. {outlook.why.text}"
         reason = _LEFT if outlook.why.reason is _LEFT else updates.UPDATE_COMPLETED
