@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,10 @@ class Witness:
             yield list(there.values())
 
     async def until(self, holds: Callable[[Json], object], what: str) -> Json:
-        """Waits until that has held of any object, for however short a time, and returns it."""
+        """Waits until that has held of any object, for however short a time, and returns it.
+
+        A field may be missing.
+        """
         looked = 0
 
         async def look() -> Json:
@@ -83,8 +86,9 @@ class Witness:
             while looked < len(self.events):
                 found = self.events[looked].object
                 looked += 1
-                if holds(found):
-                    return found
+                with suppress(KeyError, IndexError):
+                    if holds(found):
+                        return found
             return {}
 
         return await eventually(look, f"{self._kind}: {what}", PATIENCE_SECONDS)
