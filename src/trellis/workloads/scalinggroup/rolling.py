@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a scaling group is with the templates of its set, and which replica is renewed next. Pure.
+"""How far a scaling group is with the templates of its set, and what is renewed next. Pure.
 
 It is told by PodCliques and pods themselves: statuses lag behind what has just been released.
 """
