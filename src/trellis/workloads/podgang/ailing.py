@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trellis.workloads.caches import BY_BASE_GANG
 from trellis.workloads.deadlines import termination_delay
+from trellis.workloads.pausing import pause
 from trellis.workloads.podgang.recycle import (
     NOTHING,
     Decision,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Member
     from trellis.workloads.podgang.observing import Observer
     from trellis.workloads.podgang.recycle import Health
     from trellis.workloads.podgang.state import State
@@ -57,7 +59,7 @@ class Ailing:
         if state.place.group is not None:
             return ReplicaHealth(groups=(self._group(state, state.place.group),))
         alone = state.outline.alone(state.place.replica)
-        found = [self._health(state, member.name, member.place.gang) for member in alone]
+        found = [self._health(state, member) for member in alone]
         return ReplicaHealth(
             alone=tuple(each for each in found if each is not None),
             groups=tuple(self._group(state, group) for group in state.outline.groups.values()),
@@ -75,13 +77,16 @@ class Ailing:
 
     def _unit(self, state: State, group: ScalingGroupTemplate, index: int) -> Unit:
         members = state.outline.grouped(state.place.replica, group, index)
-        found = [self._health(state, member.name, member.place.gang) for member in members]
+        found = [self._health(state, member) for member in members]
         present = tuple(each for each in found if each is not None)
         return Unit(index=index, members=present, is_complete=None not in found)
 
-    def _health(self, state: State, name: str, gang: str) -> Health | None:
-        clique = self._observer.clique(state.set, name)
-        return health(clique, self._recycled(state, name, gang)) if clique is not None else None
+    def _health(self, state: State, member: Member) -> Health | None:
+        clique = self._observer.clique(state.set, member.name)
+        if clique is None:
+            return None
+        paused = pause(state.set, state.outline, member, clique)
+        return health(clique, self._recycled(state, member.name, member.place.gang), paused)
 
     def _recycled(self, state: State, clique: str, gang: str) -> datetime | None:
         """When it last was, or is about to be because its base gang was."""

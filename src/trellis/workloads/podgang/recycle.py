@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from trellis.api.conditions import Status, find
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.workloads.pausing import NONE
 from trellis.workloads.recycled import is_up_since
-from trellis.workloads.updates.progress import is_under_way, progress_of, rearmed, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import timedelta
 
     from trellis.api.grove.podclique import PodClique
+    from trellis.workloads.pausing import Pause
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -121,7 +122,7 @@ def is_breached(clique: PodClique) -> bool:
     return breach is not None and breach.status == Status.TRUE.value
 
 
-def health(clique: PodClique, recycled: datetime | None) -> Health:
+def health(clique: PodClique, recycled: datetime | None, paused: Pause = NONE) -> Health:
     """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down.
 
     Neither is what an update takes down itself. What is down when an update is given up counts
@@ -129,7 +130,7 @@ def health(clique: PodClique, recycled: datetime | None) -> Health:
     """
     spec, name = clique.spec, clique.metadata.name
     least = spec.replicas if spec.min_available is None else spec.min_available
-    if min(least, spec.replicas) <= 0 or is_under_way(clique.status):
+    if min(least, spec.replicas) <= 0 or paused.lasts:
         return Health(clique=name)
     if not is_up_since(clique.status.first_available_time, recycled):
         return Health(clique=name, is_down=True)
@@ -137,8 +138,7 @@ def health(clique: PodClique, recycled: datetime | None) -> Health:
     if breach is None or breach.status != Status.TRUE.value:
         return Health(clique=name)
     since = breach.last_transition_time
-    update = span_of(progress_of(clique.status))
-    return Health(clique=name, is_down=True, broken_since=since and rearmed(since, update))
+    return Health(clique=name, is_down=True, broken_since=since and paused.counts_from(since))
 
 
 def decide(replica: ReplicaHealth, delay: timedelta, now: datetime) -> Decision:

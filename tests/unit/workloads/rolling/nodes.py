@@ -9,7 +9,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from trellis.api.core.pod import PENDING, Pod
-from trellis.api.labels import POD_CLIQUE, POD_TEMPLATE_HASH
+from trellis.api.labels import (
+    PART_OF,
+    POD_CLIQUE,
+    SCALING_GROUP,
+    SCALING_GROUP_REPLICA_INDEX,
+    SET_REPLICA_INDEX,
+)
 from trellis.instruments.metrics import Meter
 from trellis.kube.errors import Conflict, NotFound
 from trellis.runtime.cache import Cache
@@ -17,7 +23,7 @@ from trellis.runtime.informer import Informer
 from trellis.workloads.pods import is_leaving, is_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.unit.workloads.stage import Stage
 
@@ -28,7 +34,8 @@ class Nodes:
     """`schedules` and `starts` say which pods get a node, and become Ready; `look` asks anew.
 
     `born` and `gone` are the names of pods in the order in which they came and went; `least` is by
-    PodClique how few pods of it were Ready at any moment since `begin`.
+    PodClique how few pods of it were Ready at any moment since `begin`. `down` are the most replicas
+    of the set, and of each scaling group by its name, that lacked any Ready pod at one moment.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -37,7 +44,9 @@ class Nodes:
         self.born: list[str] = []
         self.gone: list[str] = []
         self.least: dict[str, int] = {}
-        self.most: Counter[str] = Counter()
+        self.down: Counter[str] = Counter()
+        self._full: Counter[str] = Counter()
+        self._units: dict[str, tuple[str, ...]] = {}
         self._stage = stage
         self._pods = Cache(Pod.resource, Pod)
         self._pods.subscribe(self._on_change)
@@ -49,8 +58,13 @@ class Nodes:
     def begin(self) -> None:
         self.born.clear()
         self.gone.clear()
-        self.least = dict(self.ready())
-        self.most = Counter()
+        self._full = self.ready()
+        self.least = dict(self._full)
+        self.down = Counter()
+        self._units = {
+            pod.metadata.labels[POD_CLIQUE]: tuple(_units(pod.metadata.labels))
+            for pod in self._pods
+        }
 
     def look(self) -> None:
         for pod in self._pods:
@@ -61,11 +75,6 @@ class Nodes:
         found = (pod for pod in self._pods if is_ready(pod) and not is_leaving(pod))
         return Counter(pod.metadata.labels[POD_CLIQUE] for pod in found)
 
-    def versions(self, clique: str) -> Counter[str]:
-        """How many pods of that PodClique have which template."""
-        pods = (pod for pod in self._pods if pod.metadata.labels[POD_CLIQUE] == clique)
-        return Counter(pod.metadata.labels[POD_TEMPLATE_HASH] for pod in pods)
-
     def _on_change(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:  # noqa: ARG002
         if old is None and new is not None:
             self.born.append(new.metadata.name)
@@ -74,6 +83,10 @@ class Nodes:
         ready = self.ready()
         for clique in self.least:
             self.least[clique] = min(self.least[clique], ready[clique])
+        down = (clique for clique, full in self._full.items() if ready[clique] < full)
+        units = {unit for clique in down for unit in self._units[clique]}
+        for kind, count in Counter(unit.rpartition("/")[0] for unit in units).items():
+            self.down[kind] = max(self.down[kind], count)
         if new is not None:
             self._serve(new)
 
@@ -93,3 +106,10 @@ class Nodes:
             elif bound and pod.status.phase == PENDING and self.starts(pod):
                 await asyncio.sleep(STARTING)
                 await self._stage.ready(name)
+
+
+def _units(labels: Mapping[str, str]) -> Iterator[str]:
+    """The replica of the set, and that of the scaling group, that a pod is in."""
+    yield f"{labels[PART_OF]}/{labels[SET_REPLICA_INDEX]}"
+    if group := labels.get(SCALING_GROUP):
+        yield f"{group}/{labels[SCALING_GROUP_REPLICA_INDEX]}"

@@ -15,8 +15,14 @@ from trellis.workloads.updates.progress.groups import (
     group_progress_of,
     group_status,
 )
-from trellis.workloads.updates.progress.sets import Counts, SetFacts, selected, set_status
-from trellis.workloads.updates.progress.spans import Span, rearmed, span_of
+from trellis.workloads.updates.progress.sets import (
+    Counts,
+    SetFacts,
+    selected,
+    set_progress_of,
+    set_status,
+)
+from trellis.workloads.updates.progress.spans import Span, span_of
 from trellis.workloads.updates.progress.telling import notes
 
 __all__ = [
@@ -31,8 +37,8 @@ __all__ = [
     "is_under_way",
     "notes",
     "progress_of",
-    "rearmed",
     "selected",
+    "set_progress_of",
     "set_status",
     "span_of",
     "target_of",

@@ -60,11 +60,16 @@ class SetFacts:
         return self.strategy == ON_DELETE
 
 
+def set_progress_of(status: PodCliqueSetStatus) -> SetProgress | None:
+    """The update that it tells of, in whichever field."""
+    return older.set_progress(status.update_progress, status.rolling_update_progress)
+
+
 def set_status(
     present: PodCliqueSetStatus, facts: SetFacts, seen: Pass
 ) -> tuple[PodCliqueSetStatus, Finding]:
     """The status with all that it says of updates, but for the condition, which comes beside."""
-    before = older.set_progress(present.update_progress, present.rolling_update_progress)
+    before = set_progress_of(present)
     turn = Turn(
         strategy=facts.strategy,
         changed=_is_changed(present, span_of(before), facts, seen),
@@ -88,7 +93,7 @@ def set_status(
 
 def selected(status: PodCliqueSetStatus) -> tuple[int, ...]:
     """The replicas that a status says are being updated."""
-    known = older.set_progress(status.update_progress, status.rolling_update_progress)
+    known = set_progress_of(status)
     return tuple(one.replica_index for one in known.currently_updating) if known else ()
 
 

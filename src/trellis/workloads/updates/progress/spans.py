@@ -63,16 +63,6 @@ def span(before: Span | None, turn: Turn, now: datetime) -> Span | None:
     return before
 
 
-def rearmed(broken_since: datetime, update: Span | None) -> datetime:
-    """From when on a breach counts: while an update rolled, nothing was made anew because of it.
-
-    One by OnDelete has begun and ended in the same moment, and changes nothing.
-    """
-    if update is None or update.ended is None or update.ended == update.started:
-        return broken_since
-    return max(broken_since, update.ended)
-
-
 def is_over(progress: GroupProgress | CliqueProgress | None, found: Span) -> bool:
     """Whether nothing more is to be said of it: it had ended, and none has begun since."""
     return not found.begins and not found.is_open and span_of(progress) == found
