@@ -13,6 +13,7 @@ from tests.e2e.embedded.nodes.simulation import simulated
 from tests.e2e.examples.guides import ROOT, commands, typed
 from tests.e2e.workloads.grounds import operated, own_cluster
 from tests.e2e.workloads.world import World, condition
+from tests.support.ups import TRELLIS
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def test_every_example_has_a_page_that_walks_through_it() -> None:
 async def test_every_command_of_the_page_works_and_shows_something(
     world: World, page: Path
 ) -> None:
-    environment = {
-        "PATH": f"{world.cluster.kubectl_program.parent}:{os.environ['PATH']}",
+    programs = f"{TRELLIS.parent}:{world.cluster.kubectl_program.parent}"
+    environment = os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(world.cluster.kubeconfig.parent),
         "KUBECONFIG": str(world.cluster.kubeconfig),
     }
@@ -74,7 +76,15 @@ async def test_every_command_of_the_page_works_and_shows_something(
     await eventually(nothing, "nothing to be left", patience=60)
 
 
-PODS = {"single": 4, "disaggregated": 8, "multinode": 8, "autoscaled": 6}
+PODS = {
+    "single": 4,
+    "disaggregated": 8,
+    "multinode": 8,
+    "autoscaled": 6,
+    "rolling": 9,
+    "node-failure": 8,
+    "maintenance": 8,
+}
 
 
 @pytest.mark.parametrize("name", PODS)
