@@ -21,9 +21,12 @@ def is_behind(clique: PodClique) -> bool:
     status = clique.status
     if status.observed_generation is None:
         return False
-    if status.updated_replicas < status.replicas:
-        return True
-    told = target_of(status)
+    return status.updated_replicas < status.replicas or not knows_its_template(clique)
+
+
+def knows_its_template(clique: PodClique) -> bool:
+    """Whether its status is about the template that it bears now."""
+    told = target_of(clique.status)
     if told in ("", clique.metadata.labels.get(POD_TEMPLATE_HASH)):
-        return False
-    return told not in current_hashes(clique)
+        return True
+    return told in current_hashes(clique)

@@ -41,9 +41,12 @@ _NOTHING_NEW = Outlook(
 def update_facts(state: State, counted: Census, now: datetime) -> CliqueFacts:
     current = current_hashes(state.clique)
     outdated, released = counted.replicas - counted.updated, is_its_turn(state)
-    moving = outdated or is_under_way(state.clique.status)
-    # What has just been handed a new template has nothing outdated only where it has no pods.
-    moving = moving or target_of(state.clique.status) not in current
+    # What was handed a new template and has nothing outdated has no pods, and yet is updated.
+    moving = (
+        outdated > 0
+        or is_under_way(state.clique.status)
+        or target_of(state.clique.status) not in current | {""}
+    )
     return CliqueFacts(
         strategy=strategy_of(state.owner),
         outlook=_outlook(state, current, released, now) if moving else _NOTHING_NEW,

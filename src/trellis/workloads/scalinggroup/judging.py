@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api import conditions
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
-from trellis.workloads.members import carries, is_behind
+from trellis.workloads.members import carries, current_hashes, knows_its_template
 from trellis.workloads.recycled import is_up_since
 from trellis.workloads.updates.progress import target_of
 
@@ -111,5 +111,6 @@ def _is_current(seat: Seat, outline: Outline) -> bool:
         live is not None
         and live.status.current_pod_clique_set_generation_hash == outline.generation_hash
         and carries(live, template, outline.template_hashes[template.name])
-        and not is_behind(live)
+        and knows_its_template(live)
+        and live.status.current_pod_template_hash in current_hashes(live)
     )

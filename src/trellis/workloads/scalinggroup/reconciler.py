@@ -25,7 +25,7 @@ from trellis.workloads.scalinggroup.listed import listed_pods
 from trellis.workloads.scalinggroup.rolling import rolling
 from trellis.workloads.scalinggroup.roster import Rosters
 from trellis.workloads.scalinggroup.state import Replica, Seat, State, place_of
-from trellis.workloads.scalinggroup.status import told, written
+from trellis.workloads.scalinggroup.status import renewing, told, written
 from trellis.workloads.scalinggroup.wakes import wakes
 from trellis.workloads.sharing import group_claims, keep_claims, known
 from trellis.workloads.trouble import LOOK_AGAIN_SECONDS, trouble
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from trellis.workloads.means import Means
     from trellis.workloads.outline import Member
     from trellis.workloads.scalinggroup.desired import Plan
+    from trellis.workloads.scalinggroup.rolling import Rolling
     from trellis.workloads.scalinggroup.roster import Roster
     from trellis.workloads.scalinggroup.state import Place
     from trellis.workloads.scalinggroup.status import Told
@@ -93,7 +94,7 @@ class Reconciler:
         planned = plan(state, rolls)
         for live in planned.settled:
             roster.settle(live)
-        found = excess(state) if state.is_excessive else await self._act(io, state, planned)
+        found = excess(state) if state.is_excessive else await self._act(io, state, planned, rolls)
         seen = Pass(group.metadata.generation, self._clock.now())
         return await self._tell(io, group, told(state, planned, rolls, found, seen), found)
 
@@ -142,13 +143,13 @@ class Reconciler:
         stamps = {member.name: recycled_at(gang, member.name) for member in members}
         return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 
-    async def _act(self, io: IO, state: State, planned: Plan) -> Trouble | None:
+    async def _act(self, io: IO, state: State, planned: Plan, rolls: Rolling) -> Trouble | None:
         group, place = state.group, state.place
         claims = group_claims(place.outline, group, place.config, known(self._caches, group))
         shared = await _tried(keep_claims(io, self._caches, group, claims))
         made = await _tried(io.converge(group, self._children, planned.have, planned.want))
         if isinstance(made, Converged):
-            for note in written(group, made):
+            for note in (*written(group, made), *(renewing(rolls) if made.patched else ())):
                 io.record(self._caches.groups, group, note)
         return trouble((shared, made)) or lacking(claims.unresolved)
 

@@ -125,13 +125,16 @@ def _haste(
     return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
 
 
+def renewing(rolls: Rolling) -> Iterator[Note]:
+    """The step that an update of it has taken."""
+    if rolls.outlook.step is not None:
+        yield Note(updates.UPDATE_STEP.token, rolls.outlook.step.why.text)
+
+
 def written(group: PodCliqueScalingGroup, converged: Converged) -> Iterator[Note]:
     """What was done to its PodCliques, however many: one event for each kind of doing."""
     if converged.created:
         yield Note(events.CLIQUE_CREATED.token, f"made {_counted(converged.created)}")
-    if converged.patched:
-        text = f"renewed the template of {_counted(converged.patched)}"
-        yield Note(events.CLIQUE_WRITTEN.token, text)
     if converged.deleted:
         reason = events.GROUP_REPLICA_DELETED.token
         wanted = f"replicas are {group.spec.replicas}"

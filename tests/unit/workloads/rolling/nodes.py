@@ -34,8 +34,8 @@ class Nodes:
     """`schedules` and `starts` say which pods get a node, and become Ready; `look` asks anew.
 
     `born` and `gone` are the names of pods in the order in which they came and went; `least` is by
-    PodClique how few pods of it were Ready at any moment since `begin`. `down` are the most replicas
-    of the set, and of each scaling group by its name, that lacked any Ready pod at one moment.
+    PodClique how few pods of it were Ready at any moment since `begin`. `down` are the most
+    replicas of the set, and of each scaling group by its name, that lacked a pod at one moment.
     """
 
     def __init__(self, stage: Stage) -> None:

@@ -259,7 +259,7 @@ async def test_a_clique_that_is_scaled_meanwhile_gets_new_pods_and_none_is_renew
 @pytest.mark.parametrize("replicas", [1, 3], ids=["in", "out"])
 @virtual
 async def test_a_set_that_is_scaled_meanwhile_ends_its_update(replicas: int) -> None:
-    async with a_show(wl(2)) as show:
+    async with a_show(wl(2)) as show, show.stage.collector():
         await show.edit("a", "b")
         await show.stage.settle(2)
         await show.edit(replicas=replicas)

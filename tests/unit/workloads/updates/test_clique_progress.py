@@ -172,7 +172,7 @@ def test_events_tell_that_an_update_began_and_ended() -> None:
     assert not list(notes(over.update_progress, over.update_progress, looks))
     by_hand = clique(AT_REST, outdated=1, strategy=ON_DELETE).update_progress
     both = list(notes(None, by_hand, seen(ON_DELETE, True)))
-    assert [note.reason for note in both] == ["UpdateInProgress", "UpdateWaitsForDeletion"]
+    assert [note.reason for note in both] == ["UpdateStarted", "UpdateWaitsForDeletion"]
 
 
 def test_an_update_that_stands_still_is_warned_of() -> None:
