@@ -139,6 +139,7 @@ async def test_od7_no_replica_of_the_set_is_touched(world: World) -> None:
 async def test_od8_a_pod_leaves_a_failed_node_and_the_others_stay(world: World) -> None:
     await world.make(SETS, on_delete(a_set("wl", a_clique(A, 5, 1))))
     pods = await world.until_ready(5)
+    await world.until_up("wl")
     lost, *others = pods
     failed = (await world.api.do("GET", f"{NODES}/{lost['spec']['nodeName']}"))["metadata"]
     host = failed["labels"]["kubernetes.io/hostname"]

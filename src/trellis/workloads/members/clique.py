@@ -57,7 +57,7 @@ def _following(
     begins = not carries(live, template, template_hash)
     if begins and terms.held:
         return kept(new, live)
-    annotations = {**new.metadata.annotations, **dict(notes(live, terms.release, begins=begins))}
+    annotations = {**new.metadata.annotations, **dict(notes(live, terms, begins=begins))}
     if known := aliases(live, template, template_hash):
         annotations[HASH_ALIASES] = known
     return structs.replace(new, metadata=structs.replace(new.metadata, annotations=annotations))

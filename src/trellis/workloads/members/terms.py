@@ -26,10 +26,12 @@ class Terms:
     """`held`: a PodClique with an older template keeps it for now.
 
     `release`: the mark by which all pods of its replica of a scaling group are to be renewed.
+    `unfinished`: another PodClique of that replica is still being updated, and with it this one.
     """
 
     held: bool = False
     release: str = ""
+    unfinished: bool = False
 
 
 AT_ONCE = Terms()
@@ -46,17 +48,19 @@ def is_released(clique: PodClique, release: str) -> bool:
     return clique.metadata.annotations.get(RELEASED) == release
 
 
-def notes(live: PodClique, release: str, *, begins: bool) -> Iterator[tuple[str, str]]:
+def notes(live: PodClique, terms: Terms, *, begins: bool) -> Iterator[tuple[str, str]]:
     """The annotations about updates that it is to have. `begins`: its template is handed over."""
+    release = terms.release
     if begins or (release and not is_released(live, release)):
-        yield READY_BEFORE, str(_ready(live))
+        yield READY_BEFORE, str(_ready(live, terms))
     elif (known := live.metadata.annotations.get(READY_BEFORE)) is not None:
         yield READY_BEFORE, known
     if mark := release or live.metadata.annotations.get(RELEASED, ""):
         yield RELEASED, mark
 
 
-def _ready(live: PodClique) -> int:
+def _ready(live: PodClique, terms: Terms) -> int:
     """What an update that is not over has taken down counts as well."""
     ready = live.status.ready_replicas
-    return max(ready, ready_before(live)) if is_under_way(live.status) else ready
+    unfinished = terms.unfinished or is_under_way(live.status)
+    return max(ready, ready_before(live)) if unfinished else ready

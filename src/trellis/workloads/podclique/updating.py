@@ -67,7 +67,9 @@ def is_its_turn(state: State) -> bool:
         return False
     if member.group is None:
         return member.place.set_replica in selected(state.owner.status)
-    return is_released(state.clique, release(state.outline, member.group))
+    # What a newer template overtakes is under way until its replica is released once more.
+    released = is_released(state.clique, release(state.outline, member.group))
+    return released or is_under_way(state.clique.status)
 
 
 def _outlook(state: State, current: frozenset[str], released: bool, now: datetime) -> Outlook:

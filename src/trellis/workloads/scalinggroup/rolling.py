@@ -21,7 +21,12 @@ from trellis.workloads.members import (
 from trellis.workloads.outline import min_available
 from trellis.workloads.recycled import is_up_since
 from trellis.workloads.updates import GroupState, MemberFacts, Outlook, ReplicaFacts, Why, outlook
-from trellis.workloads.updates.progress import group_progress_of, selected, span_of
+from trellis.workloads.updates.progress import (
+    group_progress_of,
+    is_under_way,
+    selected,
+    span_of,
+)
 from trellis.workloads.updates.reading import budget, rolls, strategy_of
 from trellis.workloads.updates.releases import release
 
@@ -56,12 +61,16 @@ class Rolling:
     its_turn: bool
     release: str = ""
     chosen: tuple[int, ...] = ()
+    unfinished: frozenset[int] = frozenset()
+    """Replicas of which some PodClique says that its update has not ended."""
 
     def terms(self, index: int) -> Terms:
         """On which the PodCliques of that replica get their templates."""
         step = self.outlook.step
         mark = self.release if step is not None and index in step.indices else ""
-        return Terms(held=index in self.outlook.held, release=mark)
+        return Terms(
+            held=index in self.outlook.held, release=mark, unfinished=index in self.unfinished
+        )
 
     def touches(self, index: int) -> bool:
         """Whether anything is to be done for that replica that its PodCliques do not show."""
@@ -100,7 +109,12 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
         its_turn=its_turn,
         release=mark if rolls(state.owner) else "",
         chosen=tuple(index for index in found.active if index in was_up),
+        unfinished=frozenset(one.index for one in state.replicas if _is_unfinished(one)),
     )
+
+
+def _is_unfinished(replica: Replica) -> bool:
+    return any(seat.live is not None and is_under_way(seat.live.status) for seat in replica.seats)
 
 
 def _is_behind(seat: Seat, state: State) -> bool:
