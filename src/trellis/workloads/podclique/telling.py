@@ -89,7 +89,9 @@ def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: date
     if before.first_available_time != after.first_available_time:
         # What breaks before that is written would count as never having been up.
         return True
-    return _turned(before, after) and breach.was_up(state, counted, now)
+    # What an update takes down itself, nobody makes anew.
+    armed = not (is_under_way(before) and is_under_way(after))
+    return armed and _turned(before, after) and breach.was_up(state, counted, now)
 
 
 def _is_waited_for(state: State, before: PodCliqueStatus, after: PodCliqueStatus) -> bool:

@@ -117,7 +117,9 @@ def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus) -> Haste:
     """The replicas of the set wait for their turns."""
     spans = span_of(before.update_progress), span_of(after.update_progress)
     turned = selected(before) != selected(after) or spans[0] != spans[1]
-    return Haste.AT_ONCE if turned else Haste.SOON
+    if turned:
+        return Haste.AT_ONCE
+    return Haste.NOW_AND_THEN if spans[1] is not None and spans[1].is_open else Haste.SOON
 
 
 def _without_priority(state: State) -> Iterator[Trouble]:

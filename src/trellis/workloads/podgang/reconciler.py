@@ -36,6 +36,7 @@ from trellis.workloads.podgang.telling import (
     unwritten,
 )
 from trellis.workloads.podgang.wakes import Waking
+from trellis.workloads.updates.progress import selected
 from trellis.workloads.verdict import verdict
 
 if TYPE_CHECKING:
@@ -207,7 +208,10 @@ class Reconciler:
         gang = found.gang
         if status.has_just_been_scheduled(gang, standing) and self._has_scaled(found.state):
             return Haste.AT_ONCE
-        return Haste.WHEN_MORE_IS_KNOWN if status.is_new(gang, standing) else Haste.SOON
+        if status.is_new(gang, standing):
+            return Haste.WHEN_MORE_IS_KNOWN
+        is_updated = found.state.place.replica in selected(found.state.set.status)
+        return Haste.NOW_AND_THEN if is_updated else Haste.SOON
 
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""
