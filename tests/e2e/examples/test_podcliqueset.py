@@ -9,41 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.e2e.embedded.nodes.simulation import simulated
 from tests.e2e.examples.guides import ROOT, commands, typed
-from tests.e2e.workloads.grounds import operated, own_cluster
-from tests.e2e.workloads.world import World, condition
+from tests.e2e.workloads.world import condition
 from tests.support.ups import TRELLIS
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.support.cluster import Cluster
+    from tests.e2e.workloads.world import World
 
 PAGES = sorted((ROOT / "docs" / "podcliqueset").glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples" / "podcliqueset").glob("*.yaml"))
-
-
-@pytest.fixture(scope="module")
-async def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Cluster]:
-    """What `trellis up` gives, on any kind of cluster: the operator, and four nodes with GPUs."""
-    async with (
-        own_cluster(request) as found,
-        operated(found, tmp_path_factory.mktemp("operator")),
-        simulated(found, "tiny"),
-    ):
-        yield found
-
-
-@pytest.fixture
-async def world(place: Cluster) -> AsyncIterator[World]:
-    found = World(cluster=place, namespace="default")
-    yield found
-    await found.remove_sets()
 
 
 def test_every_example_has_a_page_that_walks_through_it() -> None:
