@@ -32,16 +32,20 @@ class Case:
     """`most` is how many writes a pod may cost."""
 
     title: str
-    name: str
     body: Json
     most: float
+
+    @property
+    def name(self) -> str:
+        found: str = self.body["metadata"]["name"]
+        return found
 
 
 def cases() -> list[Case]:
     group = {"name": "g", "cliqueNames": ["w"], "replicas": 10, "minAvailable": 1}
     return [
-        Case("200 pods in one clique", "one", a_set("one", 1, [a_clique("w", PODS)]), 4.5),
-        Case("10 x 20 pods in a group", "ten", a_set("ten", 1, [a_clique("w", 20)], [group]), 2.0),
+        Case("200 pods in one clique", a_set("one", 1, [a_clique("w", PODS)]), 4.5),
+        Case("10 x 20 pods in a group", a_set("ten", 1, [a_clique("w", 20)], [group]), 2.0),
     ]
 
 
@@ -53,7 +57,8 @@ async def measure() -> None:
 
 
 async def _one(ground: Ground, case: Case) -> None:
-    namespace = f"rolling-{case.name}"
+    key = Key(f"rolling-{case.name}", case.name)
+    namespace = key.namespace
     await new_namespace(ground.client, namespace)
     sets = ground.client.of(PodCliqueSet.resource, PodCliqueSet, namespace)
     async with (
@@ -62,14 +67,11 @@ async def _one(ground: Ground, case: Case) -> None:
     ):
         await sets.create(case.body)
         await until(lambda: len(pods.ready) >= PODS, f"{PODS} ready pods in {namespace}")
-        await until(lambda: _is_done(told, Key(namespace, case.name), 1), "a set that is ready")
+        await until(lambda: _is_done(told, key, 1), "a set that is ready")
         await asyncio.sleep(SETTLING_SECONDS)
         start, began = log_end(ground.lab), time.perf_counter()
-        changed = await sets.patch(case.name, json_patch(_CHANGE))
-        generation = changed.metadata.generation
-        await until(
-            lambda: _is_done(told, Key(namespace, case.name), generation), f"the end of {case.name}"
-        )
+        generation = (await sets.patch(case.name, json_patch(_CHANGE))).metadata.generation
+        await until(lambda: _is_done(told, key, generation), f"the end of {case.name}")
         seconds, end = time.perf_counter() - began, log_end(ground.lab)
         _report(ground, case, seconds, (start, end))
         await sets.delete(case.name)

@@ -66,8 +66,8 @@ def status(
     try:
         found = with_client(kubeconfig, look, (KubeError, NoSuchSet))
     except TimeoutError:
-        progress.clear()
-        fail(f"{name} is not rolled out after {timeout}: {progress.last}")
+        last = progress.last or "the API has not answered"
+        found = Report(Verdict.FAILED, f"{name} is not rolled out after {timeout}: {last}")
     finally:
         progress.clear()
     _end(found)

@@ -3,7 +3,7 @@
 
 A template change counts as rolled out when the operator has seen it, nothing outdated is left, and
 what was asked for is available. With OnDelete it is over once every PodClique has the template: the
-rest is up to people. Nothing here compares hashes of templates: the operator alone knows them.
+rest is up to people. No hash is computed here: operators of other releases may have others.
 """
 
 from __future__ import annotations

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
     from tests.e2e.workloads.world import World
 
+# What a page tells its reader to expect.
+SHOWN = {
+    "rolling": ("ProgressDeadlineExceeded", "it has failed"),
+    "node-failure": (
+        "pretrain: 0 of 8 pods have the current template; OnDelete leaves the rest",
+    ),
+    "maintenance": (
+        "answers: 2 of 8 pods have the current template; OnDelete leaves the rest",
+        "answers: all 8 pods have the current template",
+        "Warning: ",
+    ),
+}
 PAGES = sorted((ROOT / "docs" / "podcliqueset").glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples" / "podcliqueset").glob("*.yaml"))
 
@@ -43,8 +55,12 @@ async def test_every_command_of_the_page_works_and_shows_something(
         "HOME": str(world.cluster.kubeconfig.parent),
         "KUBECONFIG": str(world.cluster.kubeconfig),
     }
+    told = ""
     for command in commands(page):
-        assert await typed(command, environment), f"{command} says nothing"
+        answer = await typed(command, environment)
+        assert answer, f"{command} says nothing"
+        told += answer
+    assert all(words in told for words in SHOWN.get(page.stem, ())), told
 
     async def nothing() -> bool:
         return not await world.ours("pods")
