@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # Notes of ours and of kubectl that are about the PodClique, not about its pods.
 _OWN_NOTES = ("trellis.dev/", "kubectl.kubernetes.io/")
-_OUR_GATE = {"name": labels.GANG_GATE}
 _HEAD = {"apiVersion": Pod.resource.api_version, "kind": Pod.resource.kind}
 
 
@@ -105,8 +104,10 @@ class Mould:
             for gate in spec.get("schedulingGates") or ()
             if gate.get("name") != labels.GANG_GATE
         ]
-        ours = [] if birth.free and self.scheduler == DEFAULT_SCHEDULER else [_OUR_GATE]
-        return {**spec, "schedulingGates": [*theirs, *ours]}
+        if birth.free and self.scheduler == DEFAULT_SCHEDULER:
+            others = {"schedulingGates": theirs} if theirs else {}
+            return {name: spec[name] for name in spec if name != "schedulingGates"} | others
+        return {**spec, "schedulingGates": [*theirs, {"name": labels.GANG_GATE}]}
 
     def _identity(self, birth: Birth) -> dict[str, str]:
         """What tells this pod from all others: no label of a user's is put in its place."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api import conditions
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.members import carries, current_hashes, knows_its_template
 from trellis.workloads.recycled import is_up_since
 from trellis.workloads.updates.progress import target_of
@@ -107,10 +108,15 @@ def _holds(clique: PodClique) -> bool:
 def _is_current(seat: Seat, outline: Outline) -> bool:
     """Whether it has the template of now, and says that all its pods have."""
     live, template = seat.live, seat.member.template
+    if live is None:
+        return False
+    reached = live.status.current_pod_template_hash
     return (
-        live is not None
-        and live.status.current_pod_clique_set_generation_hash == outline.generation_hash
+        live.status.current_pod_clique_set_generation_hash == outline.generation_hash
         and carries(live, template, outline.template_hashes[template.name])
         and knows_its_template(live)
-        and live.status.current_pod_template_hash in current_hashes(live)
+        and (
+            reached == live.metadata.labels.get(POD_TEMPLATE_HASH)
+            or reached in current_hashes(live)
+        )
     )

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trellis.api import hashes
-
 if TYPE_CHECKING:
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.workloads.outline import Outline
@@ -19,5 +17,4 @@ if TYPE_CHECKING:
 
 def release(outline: Outline, group: ScalingGroupTemplate) -> str:
     """The mark for the templates that the set has now."""
-    together = {name: outline.template_hashes[name] for name in group.clique_names}
-    return hashes.generation_hash(together)
+    return outline.group_hashes[group.name]
