@@ -14,7 +14,7 @@ from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.api.reasons import updates
 from trellis.workloads.ledger import pod_index
 from trellis.workloads.members import current_hashes, is_released, ready_before
-from trellis.workloads.pods import is_ready
+from trellis.workloads.pods import is_outdated, is_ready
 from trellis.workloads.updates import CliqueState, Outlook, Why, outlook, release
 from trellis.workloads.updates.progress import (
     CliqueFacts,
@@ -29,6 +29,7 @@ from trellis.workloads.updates.reading import budget, pods_listed, rolls, strate
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trellis.workloads.ledger import Listed
     from trellis.workloads.podclique.census import Census
     from trellis.workloads.podclique.state import State
     from trellis.workloads.updates import Budget
@@ -83,10 +84,18 @@ def _outlook(state: State, current: frozenset[str], released: bool, now: datetim
             started=span.started if span is not None else None,
             budget=_budget(state),
             its_turn=released,
-            pods=pods_listed(state.listed, {pod.metadata.name: pod for pod in state.pods}),
+            pods=pods_listed(_entries(state), {pod.metadata.name: pod for pod in state.pods}),
             current=current,
         )
     )
+
+
+def _entries(state: State) -> Listed:
+    """Its ledger; while there is none, whatever there is."""
+    if state.ledger_is_known:
+        return state.listed
+    indexed = ((pod_index(pod), pod.metadata.name) for pod in state.held)
+    return {index: name for index, name in indexed if index is not None}
 
 
 def _budget(state: State) -> Budget:
@@ -114,8 +123,6 @@ def _chosen(state: State, current: frozenset[str]) -> tuple[str, ...]:
     going = [
         pod
         for pod in state.pods
-        if pod.metadata.name not in wanted
-        and pod.metadata.labels.get(POD_TEMPLATE_HASH, "") not in current
-        and is_ready(pod)
+        if pod.metadata.name not in wanted and is_outdated(pod, current) and is_ready(pod)
     ]
     return tuple(pod.metadata.name for pod in sorted(going, key=lambda pod: pod_index(pod) or 0))

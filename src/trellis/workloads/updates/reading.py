@@ -11,7 +11,7 @@ from trellis.api.annotation import SETTLE_TIME
 from trellis.api.core.pod import PENDING, READY, RUNNING
 from trellis.api.grove.updates import ROLLING_RECREATE
 from trellis.api.labels import POD_TEMPLATE_HASH
-from trellis.workloads.pods import has_failed, has_succeeded, is_leaving, is_ready
+from trellis.workloads.pods import has_failed, has_succeeded, is_leaving, is_outdated, is_ready
 from trellis.workloads.updates.facts import PodFacts
 from trellis.workloads.updates.state import Budget
 
@@ -56,10 +56,7 @@ def has_outdated(entries: Listed, pods: Mapping[str, Pod], current: frozenset[st
     """Whether a listed pod is of none of these templates."""
     found = (pods.get(name) for name in entries.values())
     return any(
-        pod is not None
-        and not is_leaving(pod)
-        and pod.metadata.labels.get(POD_TEMPLATE_HASH, "") not in current
-        for pod in found
+        pod is not None and not is_leaving(pod) and is_outdated(pod, current) for pod in found
     )
 
 

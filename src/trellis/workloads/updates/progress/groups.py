@@ -69,7 +69,8 @@ def group_status(
         strategy=facts.strategy,
         changed=facts.outdated and not told and may_begin,
         outdated=facts.outdated and facts.released,
-        ended=facts.outlook.ended,
+        # What has just been released is nothing to decide on any more, and yet to go.
+        ended=facts.outlook.ended and (facts.by_hand or not facts.outdated),
     )
     found = span(span_of(before), turn, now)
     progress = _group_progress(before, found, facts)
