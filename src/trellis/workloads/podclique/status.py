@@ -20,7 +20,7 @@ from trellis.api.conditions import (
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import POD_CLIQUE, managed, selector
-from trellis.api.reasons import cliques, objects, pending
+from trellis.api.reasons import cliques, objects, pending, updates
 from trellis.workloads.podclique import breach
 from trellis.workloads.trouble import last_errors
 from trellis.workloads.updates.progress import clique_status
@@ -47,7 +47,7 @@ def status(
     findings = (
         breach.scheduled(state, counted),
         breach.breached(state, counted, now),
-        *summary(_verdict(state, counted, trouble)),
+        *summary(_verdict(state, counted, update, trouble)),
         updating,
     )
     failed = () if trouble is None or trouble.is_wait else (trouble,)
@@ -65,7 +65,9 @@ def status(
     )
 
 
-def _verdict(state: State, counted: Census, trouble: Trouble | None) -> Verdict:
+def _verdict(
+    state: State, counted: Census, update: CliqueFacts, trouble: Trouble | None
+) -> Verdict:
     if trouble is not None:
         ready = counted.ready >= state.replicas > 0
         return Verdict(
@@ -73,6 +75,9 @@ def _verdict(state: State, counted: Census, trouble: Trouble | None) -> Verdict:
         )
     if state.replicas == 0:
         return _scaled_to_zero(state)
+    if counted.ready >= state.replicas and not update.outlook.ended:
+        reason, text = updates.UPDATE_IN_PROGRESS, update.outlook.why.text
+        return Verdict(ready=True, motion=Motion.MOVING, reason=reason, message=text)
     if counted.ready >= state.replicas and counted.replicas == state.replicas:
         message = f"all {state.replicas} pods are ready"
         reason = objects.ALL_REPLICAS_AVAILABLE

@@ -75,7 +75,7 @@ def haste(
     untold = not state.clique.status.conditions
     if untold and not state.pods and (trouble is None or trouble.is_wait):
         return Haste.WHEN_MORE_IS_KNOWN
-    return Haste.NOW_AND_THEN if is_under_way(after) else Haste.SOON
+    return Haste.NOW_AND_THEN if is_under_way(after) and trouble is None else Haste.SOON
 
 
 def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
