@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import admission, cache, client, embedded, lab, up, workloads
+from bench import admission, cache, client, embedded, lab, rolling, up, workloads
 from trellis.lab.errors import LabError
 
 MEASUREMENTS = {
@@ -17,6 +17,7 @@ MEASUREMENTS = {
     "up": up.measure,
     "embedded": embedded.measure,
     "workloads": workloads.measure,
+    "rolling": rolling.measure,
 }
 
 

@@ -132,7 +132,7 @@ def workload_handlers(
     guard = Guard(operator=operator, settings=configuration.authorizer, stored=view)
     return {
         "/webhooks/default-podcliqueset": defaulting,
-        "/webhooks/validate-podcliqueset": validating(policy),
+        "/webhooks/validate-podcliqueset": validating(policy, view),
         "/webhooks/validate-scale": scaling(policy, view),
         "/webhooks/authorizer-webhook": authorizing(guard),
     }

@@ -21,6 +21,7 @@ COMMANDS = {
     "up": "Start a cluster with simulated GPU nodes on this machine; it is up until Ctrl-C.",
     "down": "Stop a cluster that `trellis up` started.",
     "demo": "A tour on a cluster with simulated GPU nodes; not interactive, ends by itself.",
+    "rollout": "How the update of a PodCliqueSet goes.",
     "sim": "Simulated nodes, and faults in them.",
     "operator": "Run the controllers and webhooks.",
     "crds": "Print the CustomResourceDefinitions: trellis crds | kubectl apply -f -",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from contextlib import suppress
@@ -11,13 +12,19 @@ _QUIET_SECONDS = 30.0
 
 
 class Progress:
-    """One line that changes on a terminal; elsewhere a line now and then, and at each new step."""
+    """One line that changes on a terminal; elsewhere a line now and then, and at each new step.
 
-    def __init__(self) -> None:
+    `each`: elsewhere a line whenever it is another one, and no other.
+    """
+
+    def __init__(self, *, each: bool = False) -> None:
+        self._each = each
         self._start = time.monotonic()
         self._last = -_QUIET_SECONDS
         self._step = ""
         self._open = False
+        self.last = ""
+        """What was said last, shown or not."""
 
     @property
     def seconds(self) -> float:
@@ -25,14 +32,18 @@ class Progress:
         return time.monotonic() - self._start
 
     def __call__(self, message: str) -> None:
+        self.last = message
         now = time.monotonic()
         line = f"[{now - self._start:4.0f} s] {message}"
         if sys.stderr.isatty():
-            _show(f"\r\033[K{line}", end="")
+            # One that went on in the next line could not be taken back.
+            width = shutil.get_terminal_size().columns - 1
+            _show(f"\r\033[K{line[:width]}", end="")
             self._open = True
             return
-        step = message.split(":", 1)[0]
-        if step != self._step or now - self._last >= _QUIET_SECONDS:
+        step = message if self._each else message.split(":", 1)[0]
+        is_due = not self._each and now - self._last >= _QUIET_SECONDS
+        if step != self._step or is_due:
             _show(line)
             self._step, self._last = step, now
 

@@ -4,11 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import random
 import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -17,12 +13,12 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-import uvloop
 
-from trellis.api import durations
 from trellis.api.meta import Key
-from trellis.cli.failure import fail
+from trellis.cli.durations import seconds
+from trellis.cli.failure import BAD_INPUT, fail
 from trellis.cli.progress import Progress
+from trellis.cli.reaching import Kubeconfig, with_client
 from trellis.embedded.nodes import injecting
 from trellis.embedded.nodes.announcing import RealNodes
 from trellis.embedded.nodes.expanding import NodePlan, TooFewNodes, expand
@@ -32,14 +28,11 @@ from trellis.embedded.nodes.loading import READY_MADE, InvalidFleet, load, ready
 from trellis.embedded.nodes.simulator import Settings, Simulator
 from trellis.embedded.nodes.waiters import shipped
 from trellis.instruments.clock import SystemClock
-from trellis.instruments.logs import configure
-from trellis.kube.access import Access, Surroundings
+from trellis.kube.access import Access
 from trellis.kube.client import Client
-from trellis.kube.connect import connected, find_access
 from trellis.kube.errors import KubeError
 from trellis.runtime.env import Env
 
-BAD_INPUT = 2
 _EXPLAINED = (KubeError, RealNodes, injecting.CannotStrike, UnreadableFault)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -49,9 +42,6 @@ app = typer.Typer(help="Simulated nodes, and faults in them.", no_args_is_help=T
 fault = typer.Typer(help="Make something go wrong in the simulation.", no_args_is_help=True)
 app.add_typer(fault, name="fault")
 
-Kubeconfig = Annotated[
-    Path | None, typer.Option(help="Which cluster. As kubectl finds it, without.")
-]
 Lasting = Annotated[str, typer.Option("--for", help="For how long: 90s. Until --clear without.")]
 Clear = Annotated[bool, typer.Option("--clear", help="Take the faults out again.")]
 
@@ -84,7 +74,7 @@ def nodes(  # noqa: PLR0913, PLR0917  each is an option that a user reads in --h
     ] = False,
 ) -> None:
     """Run simulated nodes on a cluster until Ctrl-C; then remove them."""
-    period = _seconds("--heartbeat", heartbeat)
+    period = seconds("--heartbeat", heartbeat)
     found = _fleet(fleet)
     plans = _plans(found, count)
     progress = Progress()
@@ -121,7 +111,7 @@ def node_fault(  # noqa: PLR0913, PLR0917
 ) -> None:
     """What goes wrong with a node. --clear takes everything back, of its cards too."""
     if slow_images:
-        _seconds("--slow-images", slow_images)
+        seconds("--slow-images", slow_images)
     asked = (
         NodeFault(vanish=True) if vanish else None,
         NodeFault(slow_images=slow_images) if slow_images else None,
@@ -195,8 +185,8 @@ def _strike_node(name: str, order: _Order, kubeconfig: Path | None) -> None:
     faults = [one for one in order.faults if one is not None]
     if order.clear == bool(faults):
         fail("nothing to do, or two things at once; say what goes wrong, or --clear", BAD_INPUT)
-    seconds = _seconds("--for", order.lasting) if order.lasting else 0.0
-    until = SystemClock().now() + timedelta(seconds=seconds) if seconds else None
+    lasting = seconds("--for", order.lasting) if order.lasting else 0.0
+    until = SystemClock().now() + timedelta(seconds=lasting) if lasting else None
 
     async def strike(client: Client, _: Access) -> injecting.Change:
         change = injecting.Change(())
@@ -238,22 +228,7 @@ async def _simulate(
 
 
 def _run(kubeconfig: Path | None, work: Callable[[Client, Access], Awaitable[T]]) -> T:
-    """Does the work with a client for that cluster; what goes wrong is said in one line."""
-    clock = SystemClock()
-    configure(clock, level=logging.WARNING, style="text")
-
-    async def main() -> T:
-        surroundings = Surroundings(clock=clock, environ=os.environ, terminal=sys.stdin.isatty())
-        access = find_access(surroundings, file=kubeconfig)
-        dice = random.Random()  # noqa: S311  jitter, no secrets
-        async with connected(access, clock, dice) as client:
-            return await work(client, access)
-
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(main())
-    except _EXPLAINED as error:
-        fail(str(error))
+    return with_client(kubeconfig, work, _EXPLAINED)
 
 
 def _fleet(name: str) -> Fleet:
@@ -273,13 +248,3 @@ def _plans(fleet: Fleet, count: int | None) -> tuple[NodePlan, ...]:
         return expand(fleet, count)
     except TooFewNodes as error:
         fail(str(error), BAD_INPUT)
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = durations.to_seconds(text)
-    except durations.InvalidDuration as error:
-        fail(f"{option}: {error}", BAD_INPUT)
-    if seconds < 0:
-        fail(f"{option}: {text} is below zero; write it like 30s", BAD_INPUT)
-    return seconds

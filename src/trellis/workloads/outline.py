@@ -130,6 +130,16 @@ class Outline:
         return hashes.generation_hash(self.template_hashes)
 
     @cached_property
+    def group_hashes(self) -> Mapping[str, str]:
+        """The hash of all cliques of each scaling group together, by the group's own name."""
+        return {
+            group.name: hashes.generation_hash(
+                {name: self.template_hashes.get(name, "") for name in group.clique_names}
+            )
+            for group in self.groups.values()
+        }
+
+    @cached_property
     def waits(self) -> bool:
         """Whether any clique starts after another one."""
         return any(self._named_parents(clique) for clique in self.cliques.values())

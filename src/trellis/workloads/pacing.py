@@ -27,6 +27,8 @@ QUIET_SECONDS = 0.2
 # What is told of others' statuses comes after those, so it must not wait for as long again.
 ABOVE_SECONDS = 0.1
 NEW_SECONDS = 2.0
+# Longer than most pods take to be Ready, so that not every step of an update is told.
+STEPS_SECONDS = 10.0
 # While more urgent writes are on their way it is asked again after so long.
 BUSY_SECONDS = 0.5
 # For how long a status may be out of date in a stream: at first, and when that goes on and on.
@@ -41,8 +43,13 @@ class Haste(Enum):
     AT_ONCE = auto()
     """Somebody acts on it."""
     SOON = auto()
+    NOW_AND_THEN = auto()
+    """It changes step by step for long, as in an update, and nobody acts on it."""
     WHEN_MORE_IS_KNOWN = auto()
     """Nothing was told of the object yet, and that its parts are on their way is no news."""
+
+
+_QUIET = {Haste.WHEN_MORE_IS_KNOWN: NEW_SECONDS, Haste.NOW_AND_THEN: STEPS_SECONDS}
 
 
 @dataclass(slots=True)
@@ -81,7 +88,7 @@ class StatusPacer:
         if not differs(found, status):
             self.forget(uid)
             return None
-        quiet = NEW_SECONDS if haste is Haste.WHEN_MORE_IS_KNOWN else self._quiet
+        quiet = _QUIET.get(haste, self._quiet)
         busy = io.is_busy
         left = self._left(uid, now, max(quiet, BUSY_SECONDS) if busy else quiet, busy=busy)
         if left > 0 and haste is not Haste.AT_ONCE:
@@ -101,7 +108,7 @@ class StatusPacer:
             if len(self._stale) >= _MOST_OBJECTS:
                 return 0.0
             patience = self._patience.get(uid, FIRST_PATIENCE_SECONDS)
-            stale = self._stale[uid] = _Stale(due=now + quiet, until=now + patience)
+            stale = self._stale[uid] = _Stale(due=now + quiet, until=now + max(patience, quiet))
         elif now < stale.due or busy:
             stale.due = min(now + quiet, stale.until)
         return stale.due - now

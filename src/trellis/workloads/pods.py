@@ -13,7 +13,7 @@ from trellis.api.core.pod import (
     SUCCEEDED,
     Pod,
 )
-from trellis.api.labels import GANG_GATE
+from trellis.api.labels import GANG_GATE, POD_TEMPLATE_HASH
 
 if TYPE_CHECKING:
     from trellis.api.core.pod import ContainerStatus
@@ -45,6 +45,13 @@ def is_scheduled(pod: Pod) -> bool:
 
 def is_ready(pod: Pod) -> bool:
     return conditions.is_true(pod.status.conditions, READY)
+
+
+def is_outdated(pod: Pod, current: frozenset[str]) -> bool:
+    """Whether it says that its template is none of these. One that says nothing may be anything:
+    what an older operator made is not restarted for that."""
+    template = pod.metadata.labels.get(POD_TEMPLATE_HASH)
+    return bool(template) and template not in current
 
 
 def is_gated(pod: Pod) -> bool:

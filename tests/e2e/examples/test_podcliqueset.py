@@ -9,40 +9,28 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.e2e.embedded.nodes.simulation import simulated
 from tests.e2e.examples.guides import ROOT, commands, typed
-from tests.e2e.workloads.grounds import operated, own_cluster
-from tests.e2e.workloads.world import World, condition
+from tests.e2e.workloads.world import condition
+from tests.support.ups import TRELLIS
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.support.cluster import Cluster
+    from tests.e2e.workloads.world import World
 
+# What a page tells its reader to expect.
+SHOWN = {
+    "rolling": ("ProgressDeadlineExceeded", "it has failed"),
+    "node-failure": ("pretrain: 0 of 8 pods have the current template; OnDelete leaves the rest",),
+    "maintenance": (
+        "answers: 2 of 8 pods have the current template; OnDelete leaves the rest",
+        "answers: all 8 pods have the current template",
+        "Warning: ",
+    ),
+}
 PAGES = sorted((ROOT / "docs" / "podcliqueset").glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples" / "podcliqueset").glob("*.yaml"))
-
-
-@pytest.fixture(scope="module")
-async def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Cluster]:
-    """What `trellis up` gives, on any kind of cluster: the operator, and four nodes with GPUs."""
-    async with (
-        own_cluster(request) as found,
-        operated(found, tmp_path_factory.mktemp("operator")),
-        simulated(found, "tiny"),
-    ):
-        yield found
-
-
-@pytest.fixture
-async def world(place: Cluster) -> AsyncIterator[World]:
-    found = World(cluster=place, namespace="default")
-    yield found
-    await found.remove_sets()
 
 
 def test_every_example_has_a_page_that_walks_through_it() -> None:
@@ -59,13 +47,18 @@ def test_every_example_has_a_page_that_walks_through_it() -> None:
 async def test_every_command_of_the_page_works_and_shows_something(
     world: World, page: Path
 ) -> None:
-    environment = {
-        "PATH": f"{world.cluster.kubectl_program.parent}:{os.environ['PATH']}",
+    programs = f"{TRELLIS.parent}:{world.cluster.kubectl_program.parent}"
+    environment = os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(world.cluster.kubeconfig.parent),
         "KUBECONFIG": str(world.cluster.kubeconfig),
     }
+    told = ""
     for command in commands(page):
-        assert await typed(command, environment), f"{command} says nothing"
+        answer = await typed(command, environment)
+        assert answer, f"{command} says nothing"
+        told += answer
+    assert all(words in told for words in SHOWN.get(page.stem, ())), told
 
     async def nothing() -> bool:
         return not await world.ours("pods")
@@ -74,7 +67,15 @@ async def test_every_command_of_the_page_works_and_shows_something(
     await eventually(nothing, "nothing to be left", patience=60)
 
 
-PODS = {"single": 4, "disaggregated": 8, "multinode": 8, "autoscaled": 6}
+PODS = {
+    "single": 4,
+    "disaggregated": 8,
+    "multinode": 8,
+    "autoscaled": 6,
+    "rolling": 9,
+    "node-failure": 8,
+    "maintenance": 8,
+}
 
 
 @pytest.mark.parametrize("name", PODS)

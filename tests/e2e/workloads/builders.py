@@ -99,6 +99,18 @@ def workload5_gt(name: str = "wl") -> Json:
     return made
 
 
+def on_delete(made: Json) -> Json:
+    made["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    return made
+
+
+def workload_on_delete(name: str = "wl") -> Json:
+    """pc-a 2/1; sg-x 2/2 of pc-b 1/1 and pc-c 3/3; pods are left until they are deleted."""
+    made = workload1(name)
+    clique_of(made, "pc-a")["spec"]["minAvailable"] = 1
+    return on_delete(made)
+
+
 def clique_of(made: Json, name: str) -> Json:
     found: Json = next(one for one in made["spec"]["template"]["cliques"] if one["name"] == name)
     return found

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -205,13 +206,21 @@ class World:
     async def until(self, kind: str, name: str, holds: Callable[[Json], object], what: str) -> Json:
         """Waits until an object is there and that holds of it. A field may yet be missing."""
 
+        last: Json = {}
+
         async def look() -> Json:
+            nonlocal last
             answer = await self.api.send(Request(method="GET", path=self.path(kind, name)))
+            last = answer.body
             with suppress(KeyError):
-                return answer.body if answer.status == 200 and holds(answer.body) else {}
+                return last if answer.status == 200 and holds(last) else {}
             return {}
 
-        return await eventually(look, f"{kind} {name}: {what}", PATIENCE_SECONDS)
+        try:
+            return await eventually(look, f"{kind} {name}: {what}", PATIENCE_SECONDS)
+        except AssertionError as error:
+            error.add_note(f"its status: {json.dumps(last.get('status'))}")
+            raise
 
     async def until_gone(self, pods: Iterable[Json]) -> None:
         """Waits until none of these pods is left; others may be in their place."""

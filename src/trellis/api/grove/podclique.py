@@ -73,7 +73,13 @@ class PodCliqueStatus(Value, frozen=True, kw_only=True):
         always(0)
     )
     updated_replicas: Annotated[
-        int, mark("How many pods have the current template.", required=True, default=0)
+        int,
+        mark(
+            "How many pods have the current template. If they are fewer than replicas, an update "
+            "is under way, or OnDelete leaves the others until they are deleted.",
+            required=True,
+            default=0,
+        ),
     ] = always(0)
     schedule_gated_replicas: Annotated[
         int, mark("How many pods are held back by a gate.", required=True, default=0)
@@ -99,7 +105,8 @@ class PodCliqueStatus(Value, frozen=True, kw_only=True):
         mark("When it first held its minimum since it was made, or last made anew as a gang."),
     ] = None
     update_progress: Annotated[
-        CliqueProgress | None, mark("The update under way, or the last one.")
+        CliqueProgress | None,
+        mark("The update under way, or the last one. Absent before the first template change."),
     ] = None
     rolling_update_progress: Annotated[
         CliqueProgress | None, mark("Deprecated: what older operators called updateProgress.")

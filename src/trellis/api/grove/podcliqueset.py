@@ -29,7 +29,10 @@ class PodCliqueSetSpec(Value, frozen=True, kw_only=True):
     ] = 0
     update_strategy: Annotated[
         UpdateStrategy | None,
-        mark("What happens to running pods when the template changes. RollingRecreate."),
+        mark(
+            "What happens to running pods when the template changes, in cliques and scaling "
+            "groups alike. RollingRecreate."
+        ),
     ] = None
     template: Annotated[PodCliqueSetTemplate, mark("What each replica is made of.")]
 
@@ -63,7 +66,13 @@ class PodCliqueSetStatus(Value, frozen=True, kw_only=True):
     replicas: Annotated[int, mark("How many replicas are wanted.")] = always(0)
     updated_replicas: Annotated[
         int,
-        mark("How many replicas are available on the current template.", required=True, default=0),
+        mark(
+            "How many replicas are available on the current template. If they are fewer than "
+            "replicas, an update is under way, or OnDelete leaves the others until they are "
+            "deleted.",
+            required=True,
+            default=0,
+        ),
     ] = always(0)
     available_replicas: Annotated[
         int, mark("How many replicas have all their minima ready.", required=True, default=0)
@@ -84,7 +93,8 @@ class PodCliqueSetStatus(Value, frozen=True, kw_only=True):
         str, mark("The hash of the current templates of all cliques.")
     ] = ""
     update_progress: Annotated[
-        SetProgress | None, mark("The update under way, or the last one.")
+        SetProgress | None,
+        mark("The update under way, or the last one. Absent before the first template change."),
     ] = None
     rolling_update_progress: Annotated[
         OldSetProgress | None, mark("Deprecated: what older operators called updateProgress.")

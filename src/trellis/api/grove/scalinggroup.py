@@ -54,7 +54,13 @@ class PodCliqueScalingGroupStatus(Value, frozen=True, kw_only=True):
     ] = always(0)
     updated_replicas: Annotated[
         int,
-        mark("How many replicas are available on the current template.", required=True, default=0),
+        mark(
+            "How many replicas are available on the current template. If they are fewer than "
+            "replicas, an update is under way, or OnDelete leaves the others until they are "
+            "deleted.",
+            required=True,
+            default=0,
+        ),
     ] = always(0)
     selector: Annotated[str, mark("The label selector of these pods, for autoscalers.")] = ""
     observed_generation: Annotated[
@@ -71,7 +77,8 @@ class PodCliqueScalingGroupStatus(Value, frozen=True, kw_only=True):
         str, mark("The hash of the set's templates that all members have reached.")
     ] = ""
     update_progress: Annotated[
-        GroupProgress | None, mark("The update under way, or the last one.")
+        GroupProgress | None,
+        mark("The update under way, or the last one. Absent before the first template change."),
     ] = None
     rolling_update_progress: Annotated[
         OldGroupProgress | None, mark("Deprecated: what older operators called updateProgress.")

@@ -23,7 +23,10 @@ DURATION: dict[str, Any] = {"maxLength": 64, "pattern": PATTERN}
 POSITIVE = Rule("duration(self) > duration('0s')", "must be more than 0s")
 
 _STARTED = mark("When the update began.")
-_ENDED = mark("When nothing was left to do for it. With OnDelete, at once.")
+_ENDED = mark(
+    "When nothing was left for the operator to do. With OnDelete that is when it began, whatever "
+    "pods are still outdated."
+)
 _UPDATED_CLIQUES = mark("How many PodCliques are on the new template.", default=0)
 _TOTAL_CLIQUES = mark("How many PodCliques there are to update.", default=0)
 
@@ -34,8 +37,18 @@ class UpdateStrategy(Value, frozen=True, kw_only=True):
     type: Annotated[
         str,
         mark(
-            "RollingRecreate replaces replicas step by step. OnDelete leaves them until somebody "
-            "deletes them.",
+            "RollingRecreate replaces what is outdated step by step: one replica of the set at a "
+            "time, and in it one pod of a clique and one replica of a scaling group at a time. "
+            "OnDelete replaces nothing: PodCliques get the template at once, pods stay as they "
+            "are, and whatever is made from then on has it, be it after a deletion, an eviction, "
+            "the loss of a node or for scaling out. "
+            "Good practice with OnDelete: compare status.updatedReplicas with status.replicas of "
+            "PodCliques to see what is outdated; find those pods by the label "
+            "grove.io/pod-template-hash, which differs from the PodClique's own; delete them when "
+            "it suits, a replica of a scaling group by its PodCliques; do not leave templates "
+            "mixed for longer than needed, and never where pods of both cannot work together. "
+            "May be changed at any time. From OnDelete to RollingRecreate, what is outdated "
+            "begins to be replaced at once; the other way, the step under way is finished.",
             enum=[ROLLING_RECREATE, ON_DELETE],
             default=ROLLING_RECREATE,
         ),
@@ -47,12 +60,17 @@ class RollingUpdate(Value, frozen=True, kw_only=True):
 
     max_unavailable: Annotated[
         int | None,
-        mark("How many pods, or replicas of a group, may be down at once. One.", minimum=1),
+        mark(
+            "How many pods, or replicas of a group, may be down at once because of an update. "
+            "Only what is ready counts: what is not can be replaced at any time. One.",
+            minimum=1,
+        ),
     ] = None
     progress_deadline: Annotated[
         str,
         mark(
-            "How long an update may stand still before it is reported as such, like 10m. "
+            "How long an update may stand still before its condition UpdateInProgress says "
+            "ProgressDeadlineExceeded, like 10m. It goes on all the same when it can. "
             "Left out: for ever.",
             POSITIVE,
             **DURATION,
@@ -118,7 +136,11 @@ class CliqueProgress(Value, frozen=True, kw_only=True):
         str, mark("The hash of the set's templates that is being rolled out.")
     ]
     pod_template_hash: Annotated[
-        str, mark("The hash of the pod template that is being rolled out.")
+        str,
+        mark(
+            "The hash of the pod template that is being rolled out. Pods whose label "
+            "grove.io/pod-template-hash is another are outdated."
+        ),
     ]
     ready_pods_selected_to_update: Annotated[
         SelectedPods | None, mark("Ready pods chosen to be replaced. Not with OnDelete.")

@@ -8,6 +8,10 @@ from trellis.api.reasons.reason import WAIT, YOU, Reason, well
 UPDATE_IN_PROGRESS = Reason(
     "UpdateInProgress", WAIT, "An update is being rolled out.", "Wait until it ends."
 )
+UPDATE_STARTED = Reason("UpdateStarted", WAIT, "An update has begun.", "Wait until it ends.")
+UPDATE_STEP = Reason(
+    "UpdateStep", WAIT, "Outdated pods are being replaced.", "Wait until the update ends."
+)
 UPDATE_COMPLETED = well("UpdateCompleted", "The last update has reached everything.")
 NO_UPDATE = well("NoUpdate", "Everything is as its template says.")
 UPDATE_WAITS_FOR_DELETION = Reason(

@@ -26,10 +26,12 @@ from trellis.workloads.admission.groups import group_problems
 from trellis.workloads.admission.limits import limit_problems
 from trellis.workloads.admission.names import name_problems
 from trellis.workloads.admission.pods import pod_problems
+from trellis.workloads.admission.policy import NOTHING
 from trellis.workloads.admission.problems import causes, fresh
 from trellis.workloads.admission.schedulers import scheduler_problems
 from trellis.workloads.admission.startup import startup_problems
 from trellis.workloads.admission.subject import Document, subject
+from trellis.workloads.admission.switching import switching
 from trellis.workloads.admission.topology import topology_problems
 from trellis.workloads.admission.updates import update_problems
 from trellis.workloads.admission.warnings import warnings
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
     from trellis.webhooks.review import Review
     from trellis.webhooks.verdict import Handler, Verdict
-    from trellis.workloads.admission.policy import Policy
+    from trellis.workloads.admission.policy import Policy, Stored
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Subject
 
@@ -64,26 +66,26 @@ def defaulting(review: Review) -> Verdict:
     return Allowed(object=new, warnings=said)
 
 
-def validating(policy: Policy) -> Handler:
+def validating(policy: Policy, stored: Stored = NOTHING) -> Handler:
     """Refuses what cannot be, with every reason that is not as old as the stored object."""
 
     def handle(review: Review) -> Verdict:
         if _passes(review):
             return ALLOWED
         new = subject(review.new_as(Document))
-        return judged(new, _stored(review), policy)
+        return judged(new, _stored(review), policy, stored)
 
     return handle
 
 
-def judged(new: Subject, old: Subject | None, policy: Policy) -> Verdict:
+def judged(new: Subject, old: Subject | None, policy: Policy, stored: Stored = NOTHING) -> Verdict:
     """`old` is as it is stored, if it is and can be read."""
     found = tuple(islice(problems_of(new, policy), MOST_PROBLEMS))
     if found and old is not None:
         found = fresh(found, islice(problems_of(old, policy), MOST_PROBLEMS))
     if old is not None:
         found = (*update_problems(new, old), *found)
-    said = warnings(new, old)
+    said = (*(switching(new, old, stored) if old else ()), *warnings(new, old))
     return refusal(*causes(found), warnings=said) if found else Allowed(warnings=said)
 
 

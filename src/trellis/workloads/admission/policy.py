@@ -46,17 +46,20 @@ class Policy:
 
 SetAt: TypeAlias = Callable[["Key"], "PodCliqueSet | None"]
 MinimumAt: TypeAlias = Callable[[str, "Key"], int | None]
+OutdatedAt: TypeAlias = Callable[["Key"], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
     """What of the cluster may be looked at, from any thread. None: not read in this process.
 
-    `minimum_at` takes the plural of a kind and a key, and gives the minAvailable of that object.
+    `minimum_at` takes the plural of a kind and a key, and gives the minAvailable of that object;
+    `outdated_at` takes the key of a set, and gives how many of its pods have an older template.
     """
 
     set_at: SetAt | None = None
     minimum_at: MinimumAt | None = None
+    outdated_at: OutdatedAt | None = None
 
 
 NOTHING = Stored()

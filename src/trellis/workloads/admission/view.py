@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.workloads.admission.policy import Stored
+from trellis.workloads.caches import BY_SET
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,4 +33,10 @@ def stored(caches: Caches) -> Stored:
             return group.spec.min_available if group else None
         return None
 
-    return Stored(set_at=caches.sets.get, minimum_at=minimum_at)
+    def outdated_at(key: Key) -> int:
+        """By what PodCliques say of themselves. One whose status is about an older template of its
+        own says nothing that counts yet."""
+        told = (clique.status for clique in caches.cliques.find(BY_SET, str(key)))
+        return sum(max(one.replicas - one.updated_replicas, 0) for one in told)
+
+    return Stored(set_at=caches.sets.get, minimum_at=minimum_at, outdated_at=outdated_at)

@@ -39,6 +39,16 @@ def current_hashes(clique: PodClique) -> frozenset[str]:
     return frozenset((own, *_known(clique).get(own, ()))) - {""}
 
 
+def carries(live: PodClique, template: CliqueTemplate, template_hash: str) -> bool:
+    """Whether it has that template, whoever worked out the hash that it bears."""
+    stored = live.metadata.labels.get(POD_TEMPLATE_HASH, "")
+    return (
+        stored == template_hash
+        or stored in _known(live).get(template_hash, ())
+        or (_is_foreign(stored) and _says_the_same(live, template))
+    )
+
+
 def aliases(live: PodClique, template: CliqueTemplate, template_hash: str) -> str:
     """The annotation that such a PodClique is to have; empty where there is nothing to note."""
     known = dict(_known(live))

@@ -18,27 +18,58 @@ from trellis.api.annotation import (
     FROM_TEMPLATE,
     HASH_ALIASES,
     MNNVL_GROUP,
+    PRIORITY_CLASS,
     TOPOLOGY_NAME,
 )
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
 from trellis.api.labels import POD_TEMPLATE_HASH, Component, common, of_clique
 from trellis.api.meta import Metadata, owner
-from trellis.workloads.members.adopting import aliases
+from trellis.workloads.members.adopting import aliases, carries
+from trellis.workloads.members.keeping import kept
+from trellis.workloads.members.terms import AT_ONCE, notes
 
 if TYPE_CHECKING:
     from trellis.api.grove.template import CliqueTemplate
     from trellis.api.meta import Object
+    from trellis.workloads.members.terms import Terms
     from trellis.workloads.outline import Member, Outline
 
 
 def clique(
-    outline: Outline, member: Member, controller: Object, live: PodClique | None
+    outline: Outline,
+    member: Member,
+    controller: Object,
+    live: PodClique | None,
+    terms: Terms = AT_ONCE,
 ) -> PodClique:
     """What is to be written for that member. `controller` is the set, or the member's group."""
     labels, annotations = _labels(outline, member), _annotations(outline, member)
     annotations[APPLIED] = _digest(outline, member, labels, annotations)
-    if live is not None and (known := aliases(live, member.template, labels[POD_TEMPLATE_HASH])):
+    new = _clique(member, controller, labels, annotations, _spec(outline, member, live))
+    return new if live is None else _following(new, live, member.template, terms)
+
+
+def _following(
+    new: PodClique, live: PodClique, template: CliqueTemplate, terms: Terms
+) -> PodClique:
+    """The same where there is one already."""
+    template_hash = new.metadata.labels[POD_TEMPLATE_HASH]
+    begins = not carries(live, template, template_hash)
+    if begins and terms.held:
+        return kept(new, live)
+    annotations = {**new.metadata.annotations, **dict(notes(live, terms, begins=begins))}
+    if known := aliases(live, template, template_hash):
         annotations[HASH_ALIASES] = known
+    return structs.replace(new, metadata=structs.replace(new.metadata, annotations=annotations))
+
+
+def _clique(
+    member: Member,
+    controller: Object,
+    labels: dict[str, str],
+    annotations: dict[str, str],
+    spec: PodCliqueSpec,
+) -> PodClique:
     return PodClique(
         metadata=Metadata(
             name=member.name,
@@ -47,7 +78,7 @@ def clique(
             annotations=annotations,
             owner_references=(owner(controller),),
         ),
-        spec=_spec(outline, member, live),
+        spec=spec,
     )
 
 
@@ -69,6 +100,8 @@ def _labels(outline: Outline, member: Member) -> dict[str, str]:
 def _annotations(outline: Outline, member: Member) -> dict[str, str]:
     own = {key: value for key, value in member.template.annotations.items() if key != TOPOLOGY_NAME}
     found = {**_inherited(outline, member), **own}
+    if priority := outline.set.spec.template.priority_class_name:
+        found[PRIORITY_CLASS] = priority
     if member.template.labels or own:
         found[FROM_TEMPLATE] = record(member.template.labels, own)
     return found

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, structs
 
 from trellis.api import hashes
-from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES
+from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
 from trellis.runtime.difference import difference
 from trellis.runtime.plain import plain
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _SPEC = tuple(
     field.encode_name for field in structs.fields(PodCliqueSpec) if field.name != "replicas"
 )
+_OURS = (FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS)
 _RECORD = msgspec.json.Decoder(dict[str, list[str]])
 
 
@@ -44,13 +45,13 @@ def compare_clique(have: Object, want: Wanted) -> Json:
 
 def compare_metadata(have: Metadata, want: Metadata) -> Json:
     """The same for labels and annotations alone, of whatever is made from a template."""
-    record = _recorded(have)
+    record = recorded(have)
     patch = {
         "labels": _pairs(have.labels, want.labels, record.get("labels", ())),
         "annotations": _pairs(
             have.annotations,
             want.annotations,
-            (*record.get("annotations", ()), FROM_TEMPLATE, HASH_ALIASES),
+            (*record.get("annotations", ()), *_OURS),
         ),
     }
     return {name: pairs for name, pairs in patch.items() if pairs}
@@ -61,7 +62,8 @@ def _pairs(have: Mapping[str, str], want: Mapping[str, str], ours: Iterable[str]
     return patch | {key: None for key in ours if key in have and key not in want}
 
 
-def _recorded(have: Metadata) -> Mapping[str, list[str]]:
+def recorded(have: Metadata) -> Mapping[str, list[str]]:
+    """Which of its labels and annotations are a template's."""
     text = have.annotations.get(FROM_TEMPLATE)
     return _parsed(text) if text else {}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trellis.api import labels, names
-from trellis.api.annotation import ATTEMPT, TOPOLOGY_NAME
+from trellis.api.annotation import ATTEMPT, PRIORITY_CLASS, TOPOLOGY_NAME
 from trellis.api.config.types import DEFAULT_SCHEDULER
 from trellis.api.core.pod import Pod
 from trellis.api.meta import Metadata, owner
@@ -104,6 +104,9 @@ class Mould:
             for gate in spec.get("schedulingGates") or ()
             if gate.get("name") != labels.GANG_GATE
         ]
+        if birth.free and self.scheduler == DEFAULT_SCHEDULER:
+            others = {"schedulingGates": theirs} if theirs else {}
+            return {name: spec[name] for name in spec if name != "schedulingGates"} | others
         return {**spec, "schedulingGates": [*theirs, {"name": labels.GANG_GATE}]}
 
     def _identity(self, birth: Birth) -> dict[str, str]:
@@ -170,10 +173,19 @@ def _annotations(found: Mapping[str, str]) -> dict[str, str]:
 def _basic_spec(state: State, gang: PodGang, means: Means) -> dict[str, Any]:
     """The pod spec as the user wrote it, with what the whole set decides where it does not."""
     spec = opened(state.clique.spec.pod_spec)
-    shared = state.owner.spec.template.priority_class_name
+    shared = _shared_priority(state)
     if shared and not spec.get("priorityClassName"):
         spec["priorityClassName"] = shared
     if not spec.get("schedulerName"):
         default = means.configuration.scheduler.default_profile_name
         spec["schedulerName"] = gang.metadata.labels.get(labels.SCHEDULER_NAME) or default
     return spec
+
+
+def _shared_priority(state: State) -> str:
+    """That of the set; with an older template, that of the set as it was then."""
+    clique, member = state.clique, state.member
+    own = clique.metadata.labels.get(labels.POD_TEMPLATE_HASH)
+    if member is None or own in (None, state.outline.template_hashes[member.template.name]):
+        return state.owner.spec.template.priority_class_name
+    return clique.metadata.annotations.get(PRIORITY_CLASS, "")

@@ -15,6 +15,7 @@ from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
 from trellis.api.meta import to_seconds
 from trellis.api.reasons import cliques
 from trellis.workloads.deadlines import deadline, told
+from trellis.workloads.pausing import NONE, Pause, pause
 from trellis.workloads.recycled import is_up_since, recycled_at
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def broken_since(state: State, now: datetime) -> datetime:
     present = find(state.clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if present is None or present.status != Status.TRUE.value:
         return to_seconds(now)
-    return present.last_transition_time or to_seconds(now)
+    since = present.last_transition_time or to_seconds(now)
+    return _pause(state).counts_from(since)
 
 
 def was_up(state: State, counted: Census, now: datetime) -> bool:
@@ -87,8 +89,16 @@ def was_up(state: State, counted: Census, now: datetime) -> bool:
 def _consequence(state: State, counted: Census, now: datetime) -> str:
     if not was_up(state, counted, now):
         return "it has not been up yet, so nothing is made anew for that"
+    if _pause(state).lasts:
+        return "it is being updated, so nothing is made anew for that"
     until = told(deadline(broken_since(state, now), state.owner))
     return f"unless it recovers, it is made anew with its gang at {until}"
+
+
+def _pause(state: State) -> Pause:
+    if state.member is None:
+        return NONE
+    return pause(state.owner, state.outline, state.member, state.clique)
 
 
 def _recycled(state: State) -> datetime | None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.members import current_hashes
 from trellis.workloads.pods import (
     has_succeeded,
     is_broken,
     is_held_back,
     is_live,
+    is_outdated,
     is_ready,
     is_scheduled,
 )
@@ -43,13 +43,12 @@ def census(state: State) -> Census:
     placed = [pod for pod in live if is_scheduled(pod)]
     ready = [pod for pod in placed if is_ready(pod)]
     current = current_hashes(state.clique)
-    hashes = (pod.metadata.labels.get(POD_TEMPLATE_HASH) for pod in live)
     return Census(
         replicas=len(live),
         scheduled=len(placed),
         ready=len(ready),
         gated=sum(is_held_back(pod) for pod in live) if len(placed) < len(live) else 0,
-        updated=sum(value in current for value in hashes),
+        updated=sum(not is_outdated(pod, current) for pod in live),
         broken=sum(is_broken(pod) for pod in placed) if len(ready) < len(placed) else 0,
         succeeded=sum(has_succeeded(pod) for pod in placed) if len(ready) < len(placed) else 0,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trellis.api.conditions import READY, find
 from trellis.api.grove.podclique import PodClique
 from trellis.api.labels import CLIQUE_FINALIZER
+from trellis.api.meta import Key
 from trellis.api.reasons import objects
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
@@ -19,12 +20,15 @@ from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
-from trellis.workloads.podclique.desired import plan, sparing
+from trellis.workloads.podclique.desired import freed, plan, sparing
+from trellis.workloads.podclique.freedom import are_born_free
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.surroundings import parents_not_ready
-from trellis.workloads.podclique.telling import haste, of_changes
+from trellis.workloads.podclique.telling import haste, of_changes, of_update
+from trellis.workloads.podclique.updating import update_facts
 from trellis.workloads.sharing import woken_by_templates
+from trellis.workloads.updates.progress import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,13 +36,14 @@ if TYPE_CHECKING:
     from trellis.api.core.priorityclass import PriorityClass
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-    from trellis.api.meta import Key, Object
+    from trellis.api.meta import Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
     from trellis.workloads.caches import Caches
     from trellis.workloads.means import Means
     from trellis.workloads.podclique.acting import Done
+    from trellis.workloads.podclique.desired import Plan
     from trellis.workloads.podclique.state import State
 
 PACE = Pace(burst=8, seconds=0.25)
@@ -56,7 +61,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
             Wakes(caches.pods, by_owner),
             Wakes(caches.claims, by_owner),
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
-            Wakes(caches.sets, wakes.by_set, _spec_matters),
+            Wakes(caches.sets, wakes.by_set, _set_matters),
             Wakes(caches.groups, wakes.by_group, _spec_matters),
             Wakes(caches.priority_classes, wakes.by_priority_class),
             woken_by_templates(caches, wakes.by_set),
@@ -84,11 +89,24 @@ class Reconciler:
             return await self._let_go(io, clique)
         planned = plan(state)
         spared = sparing(planned, self._departed.of(clique.metadata.uid))
-        done = await self._actor.act(io, state, spared)
+        done = await self._actor.act(
+            io, state, freed(spared) if self._frees(state, spared) else spared
+        )
         told = await self._tell(io, state, done)
         if spared is planned or isinstance(told, Again):
             return told
         return Again(LAPSE_SECONDS)
+
+    def _frees(self, state: State, planned: Plan) -> bool:
+        """Whether the gate of what is to be made would be lifted at once. What comes after another
+        gang is looked at by whoever lifts it."""
+        member, gang = state.member, state.gang
+        if not planned.create or gang is None or member is None or member.place.base_gang:
+            return False
+        namespace, pods = gang.metadata.namespace, self._caches.pods
+        return are_born_free(
+            gang, state.name, len(planned.create), lambda name: pods.get(Key(namespace, name))
+        )
 
     async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""
@@ -103,17 +121,20 @@ class Reconciler:
         now, counted = self._clock.now(), census(state)
         if counted.ready < state.needed <= counted.scheduled:
             state = replace(state, parents=parents_not_ready(self._caches, state))
-        after = status(state, counted, done.trouble, now)
+        update = update_facts(state, counted, now)
+        after = status(state, counted, update, done.trouble, now)
         left = await self._pacer.write(
             io,
             state.clique,
             after,
-            of_changes(state, after, done.failed),
+            (*of_changes(state, after, done.failed), *of_update(state, after, update)),
             haste(state, counted, after, done.trouble, now),
         )
         if done.error is not None:
             raise done.error
-        waits = [seconds for seconds in (left, done.again) if seconds is not None]
+        again = update.outlook.again
+        due = max((again - now).total_seconds(), 0.0) if again is not None else None
+        waits = [seconds for seconds in (left, done.again, due) if seconds is not None]
         return Again(min(waits)) if waits else DONE
 
 
@@ -149,6 +170,11 @@ def _lacks_priority_class(clique: PodClique) -> bool:
 def _spec_matters(old: Object, new: Object) -> bool:
     before, now = old.metadata, new.metadata
     return (before.generation, before.deleting) != (now.generation, now.deleting)
+
+
+def _set_matters(old: PodCliqueSet, new: PodCliqueSet) -> bool:
+    """Also that it is a replica's turn to be updated."""
+    return _spec_matters(old, new) or selected(old.status) != selected(new.status)
 
 
 def _gang_matters(old: PodGang, new: PodGang) -> bool:

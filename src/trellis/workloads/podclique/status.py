@@ -19,14 +19,16 @@ from trellis.api.conditions import (
     summary,
 )
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
-from trellis.api.labels import GANG_GATE, POD_CLIQUE, POD_TEMPLATE_HASH, managed, selector
-from trellis.api.reasons import cliques, objects, pending
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
+from trellis.api.labels import GANG_GATE, POD_CLIQUE, managed, selector
+from trellis.api.reasons import cliques, objects, pending, updates
 from trellis.workloads.attempts import failed_at
 from trellis.workloads.deadlines import told
 from trellis.workloads.failures import replaced_at
 from trellis.workloads.podclique import breach
 from trellis.workloads.pods import has_failed, is_leaving, is_live
 from trellis.workloads.trouble import last_errors
+from trellis.workloads.updates.progress import clique_status
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,41 +37,42 @@ if TYPE_CHECKING:
     from trellis.workloads.podclique.census import Census
     from trellis.workloads.podclique.state import State
     from trellis.workloads.trouble import Trouble
+    from trellis.workloads.updates.progress import CliqueFacts
 
-OWNED = (SCHEDULED, MIN_AVAILABLE_BREACHED, READY, RECONCILING, STALLED)
+OWNED = (SCHEDULED, MIN_AVAILABLE_BREACHED, READY, RECONCILING, STALLED, UPDATE_IN_PROGRESS)
 
 
 def status(
-    state: State, counted: Census, trouble: Trouble | None, now: datetime
+    state: State, counted: Census, update: CliqueFacts, trouble: Trouble | None, now: datetime
 ) -> PodCliqueStatus:
     """`trouble` is what kept this run from making what is to be there."""
     present = state.clique.status
     seen = Pass(state.clique.metadata.generation, now)
+    versioned, updating = clique_status(present, update, now)
     findings = (
         breach.scheduled(state, counted),
         breach.breached(state, counted, now),
-        *summary(_verdict(state, counted, trouble, now)),
+        *summary(_verdict(state, counted, update, trouble, now)),
+        updating,
     )
     failed = () if trouble is None or trouble.is_wait else (trouble,)
-    template_hash, generation_hash = _reached(state, counted)
     return structs.replace(
-        present,
+        versioned,
         observed_generation=seen.generation,
         last_errors=last_errors(present.last_errors, failed, now),
         replicas=counted.replicas,
         ready_replicas=counted.ready,
-        updated_replicas=counted.updated,
         schedule_gated_replicas=counted.gated,
         scheduled_replicas=counted.scheduled,
         hpa_pod_selector=_selector(state),
         conditions=merged(present.conditions, findings, OWNED, seen),
-        current_pod_template_hash=template_hash,
-        current_pod_clique_set_generation_hash=generation_hash,
         first_available_time=breach.first_available(state, counted, now),
     )
 
 
-def _verdict(state: State, counted: Census, trouble: Trouble | None, now: datetime) -> Verdict:
+def _verdict(
+    state: State, counted: Census, update: CliqueFacts, trouble: Trouble | None, now: datetime
+) -> Verdict:
     if trouble is not None:
         ready = counted.ready >= state.replicas > 0
         return Verdict(
@@ -77,6 +80,9 @@ def _verdict(state: State, counted: Census, trouble: Trouble | None, now: dateti
         )
     if state.replicas == 0:
         return _scaled_to_zero(state)
+    if counted.ready >= state.replicas and not update.outlook.ended:
+        reason, text = updates.UPDATE_IN_PROGRESS, update.outlook.why.text
+        return Verdict(ready=True, motion=Motion.MOVING, reason=reason, message=text)
     if counted.ready >= state.replicas and counted.replicas == state.replicas:
         message = f"all {state.replicas} pods are ready"
         reason = objects.ALL_REPLICAS_AVAILABLE
@@ -146,18 +152,6 @@ def _gates_of_others(state: State) -> tuple[str, ...]:
     if any(GANG_GATE in gates for gates in held):
         return ()
     return tuple(dict.fromkeys(gate for gates in held for gate in gates))
-
-
-def _reached(state: State, counted: Census) -> tuple[str, str]:
-    """The hashes of the pod template and of the whole set that all pods have reached."""
-    present = state.clique.status
-    own = state.clique.metadata.labels.get(POD_TEMPLATE_HASH, "")
-    if counted.updated < counted.replicas or not own or state.member is None:
-        return present.current_pod_template_hash, present.current_pod_clique_set_generation_hash
-    if own != state.outline.template_hashes[state.member.template.name]:
-        # The set has moved on, and this PodClique is yet to be told.
-        return own, present.current_pod_clique_set_generation_hash
-    return own, state.outline.generation_hash
 
 
 def _selector(state: State) -> str:

@@ -15,6 +15,8 @@ from trellis.api.reasons import cliques, events
 from trellis.runtime.notes import Note
 from trellis.workloads.pacing import Haste
 from trellis.workloads.podclique import breach
+from trellis.workloads.podclique.updating import is_its_turn
+from trellis.workloads.updates.progress import is_under_way, notes, progress_of, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from trellis.workloads.podclique.census import Census
     from trellis.workloads.podclique.state import State
     from trellis.workloads.trouble import Trouble
+    from trellis.workloads.updates.progress import CliqueFacts
 
 _SHOWN = 3
 
@@ -58,6 +61,12 @@ def of_changes(state: State, after: PodCliqueStatus, failed: Reason | None) -> I
             yield Note(failed.token if failed else error.code, error.description, "Warning")
 
 
+def of_update(state: State, after: PodCliqueStatus, update: CliqueFacts) -> Iterator[Note]:
+    """That an update of it began, stands still, or has ended."""
+    before = progress_of(state.clique.status)
+    return notes(before, after.update_progress, update.outlook)
+
+
 def haste(
     state: State, counted: Census, after: PodCliqueStatus, trouble: Trouble | None, now: datetime
 ) -> Haste:
@@ -66,19 +75,38 @@ def haste(
     untold = not state.clique.status.conditions
     if untold and not state.pods and (trouble is None or trouble.is_wait):
         return Haste.WHEN_MORE_IS_KNOWN
-    return Haste.SOON
+    return Haste.NOW_AND_THEN if is_under_way(after) and trouble is None else Haste.SOON
 
 
 def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
     """Whether somebody acts on it: waiters on the minimum, the gang controller on a breach."""
     before = state.clique.status
+    if _is_waited_for(state, before, after):
+        return True
     crossed = (before.ready_replicas >= state.needed) != (counted.ready >= state.needed)
     if crossed and state.outline.waits:
         return True
     if before.first_available_time != after.first_available_time:
         # What breaks before that is written would count as never having been up.
         return True
-    return _turned(before, after) and breach.was_up(state, counted, now)
+    # What an update takes down itself, nobody makes anew.
+    armed = not (is_under_way(before) and is_under_way(after))
+    return armed and _turned(before, after) and breach.was_up(state, counted, now)
+
+
+def _is_waited_for(state: State, before: PodCliqueStatus, after: PodCliqueStatus) -> bool:
+    """Whether an update goes on by what is told: that one began, what it has chosen first, that it
+    has ended, and what has been reached."""
+    then, now = progress_of(before), after.update_progress
+    if span_of(then) != span_of(now):
+        return True
+    if now is not None and now.ready_pods_selected_to_update is not None:
+        return then is None or then.ready_pods_selected_to_update is None
+    reached = (
+        before.current_pod_clique_set_generation_hash
+        != after.current_pod_clique_set_generation_hash
+    )
+    return reached and is_its_turn(state)
 
 
 def _turned(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:

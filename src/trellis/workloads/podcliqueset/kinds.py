@@ -14,7 +14,7 @@ from trellis.api.meta import Key, Object
 from trellis.api.reasons import events
 from trellis.runtime.converged import Converged
 from trellis.runtime.notes import Note
-from trellis.workloads.members import clique, compare_clique
+from trellis.workloads.members import AT_ONCE, Terms, clique, compare_clique
 from trellis.workloads.podcliqueset.comparing import (
     compare_autoscaler,
     compare_group,
@@ -43,6 +43,14 @@ Live: TypeAlias = Callable[[Key], Any]
 """What there is of a kind under that key, if anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What there is, and on which terms PodCliques get a new template."""
+
+    live: Live
+    terms: Terms = AT_ONCE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """The words of events. What has none is not worth an event."""
@@ -61,7 +69,7 @@ class Kind(Generic[T]):
     what: str
     cache: Cache[T]
     compare: Comparison
-    wants: Callable[[Outline, int, Live], Iterable[T]]
+    wants: Callable[[Outline, int, Around], Iterable[T]]
     words: Words = field(default_factory=Words)
 
     def trouble(self, written: Written) -> Trouble | None:
@@ -134,16 +142,17 @@ def scalers(caches: Caches) -> Kind[HorizontalPodAutoscaler]:
     )
 
 
-def _cliques(outline: Outline, replica: int, live: Live) -> Iterator[PodClique]:
+def _cliques(outline: Outline, replica: int, around: Around) -> Iterator[PodClique]:
     namespace = outline.set.metadata.namespace
     for member in outline.alone(replica):
-        yield clique(outline, member, outline.set, live(Key(namespace, member.name)))
+        live = around.live(Key(namespace, member.name))
+        yield clique(outline, member, outline.set, live, around.terms)
 
 
-def _groups(outline: Outline, replica: int, live: Live) -> Iterator[PodCliqueScalingGroup]:
+def _groups(outline: Outline, replica: int, around: Around) -> Iterator[PodCliqueScalingGroup]:
     namespace = outline.set.metadata.namespace
     for template in outline.groups.values():
-        known = live(Key(namespace, outline.group_name(replica, template)))
+        known = around.live(Key(namespace, outline.group_name(replica, template)))
         yield scaling_group(outline, replica, template, known)
 
 

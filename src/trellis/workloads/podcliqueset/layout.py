@@ -22,7 +22,7 @@ from trellis.workloads.podcliqueset.priorities import priority_classes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trellis.api.grove.template import ScalingGroupTemplate
+    from trellis.api.grove.template import CliqueTemplate, ScalingGroupTemplate
     from trellis.workloads.outline import Member, Outline
 
 _MOST = 1024
@@ -38,6 +38,14 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class CliqueSlot(Slot):
+    """`template_hash` is what it is to bear for the template that it is to have."""
+
+    template: CliqueTemplate
+    template_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class GroupSlot(Slot):
     replica: int
     template: ScalingGroupTemplate
@@ -49,7 +57,7 @@ class ReplicaSlots:
 
     index: int
     gang: Key
-    cliques: tuple[Slot, ...]
+    cliques: tuple[CliqueSlot, ...]
     groups: tuple[GroupSlot, ...]
 
 
@@ -57,7 +65,7 @@ class Layout:
     def __init__(self, outline: Outline) -> None:
         self.outline = outline
         self._namespace = outline.set.metadata.namespace
-        self._members: dict[tuple[Key, int], tuple[Slot, ...]] = {}
+        self._members: dict[tuple[Key, int], tuple[CliqueSlot, ...]] = {}
         self._gangs: dict[tuple[Key, int], Key] = {}
 
     @cached_property
@@ -68,7 +76,7 @@ class Layout:
     def priority_classes(self) -> tuple[str, ...]:
         return priority_classes(self.outline.set)
 
-    def members(self, group: GroupSlot, count: int) -> Iterator[Sequence[Slot]]:
+    def members(self, group: GroupSlot, count: int) -> Iterator[Sequence[CliqueSlot]]:
         """The PodCliques of each of so many replicas of a scaling group."""
         for index in range(count):
             known = self._members.get((group.key, index))
@@ -95,11 +103,13 @@ class Layout:
             tuple(self._group(index, template) for template in self.outline.groups.values()),
         )
 
-    def _clique(self, member: Member) -> Slot:
-        return Slot(
+    def _clique(self, member: Member) -> CliqueSlot:
+        return CliqueSlot(
             Key(self._namespace, member.name),
             applied(self.outline, member),
             min_available(member.template),
+            member.template,
+            self.outline.template_hashes[member.template.name],
         )
 
     def _group(self, replica: int, template: ScalingGroupTemplate) -> GroupSlot:

@@ -22,6 +22,7 @@ from trellis.workloads.podcliqueset.shards import (
 )
 from trellis.workloads.podcliqueset.whole import SetReconciler
 from trellis.workloads.sharing import woken_by_templates
+from trellis.workloads.updates.progress import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,12 +87,17 @@ def _wakes_of_sets(caches: Caches) -> tuple[Wakes[Any], ...]:
 
 def _wakes_of_replicas(caches: Caches) -> tuple[Wakes[Any], ...]:
     return (
-        Wakes(caches.sets, shards_of_set, is_written_anew),
+        Wakes(caches.sets, shards_of_set, _is_told_otherwise),
         Wakes(caches.cliques, shard_of_child, is_written_anew),
         Wakes(caches.groups, shard_of_child, is_written_anew),
         Wakes(caches.services, shard_of_child),
         Wakes(caches.autoscalers, shard_of_child),
     )
+
+
+def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
+    """Also that it is a replica's turn to be updated."""
+    return is_written_anew(old, new) or selected(old.status) != selected(new.status)
 
 
 def _by_label(found: Object) -> Iterator[Key]:

@@ -14,10 +14,13 @@ from trellis.api.meta import Object
 from trellis.kube.errors import KubeError
 from trellis.runtime.converge import Children
 from trellis.runtime.outcome import DONE
+from trellis.workloads.members import Terms
 from trellis.workloads.podcliqueset import kinds
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.predecessor import waiting_for_the_collector
 from trellis.workloads.podcliqueset.shards import BY_REPLICA, Shard
+from trellis.workloads.updates.progress import selected
+from trellis.workloads.updates.reading import rolls
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
@@ -108,13 +111,18 @@ class _Task:
         index = self.shard.index
         if index is None:
             return self._strays(kind, filed), []
-        want = list(kind.wants(self._outline, index, kind.cache.get))
+        around = kinds.Around(kind.cache.get, self._terms(index))
+        want = list(kind.wants(self._outline, index, around))
         have = {found.metadata.key: found for found in filed}
         for one in want:
             # Found by its name: what lost its label, and what others made under it.
             if (found := kind.cache.get(one.metadata.key)) is not None:
                 have.setdefault(found.metadata.key, found)
         return list(have.values()), [] if self.ends else want
+
+    def _terms(self, index: int) -> Terms:
+        """Templates are handed to one replica after the other, where updates roll."""
+        return Terms(held=rolls(self.set) and index not in selected(self.set.status))
 
     def _strays(self, kind: Kind[T], filed: tuple[T, ...]) -> list[T]:
         """What bears no index and is of no replica that is asked for: those know it by its name."""
@@ -124,7 +132,7 @@ class _Task:
         known = {
             one.metadata.key
             for replica in replicas
-            for one in kind.wants(self._outline, replica, kind.cache.get)
+            for one in kind.wants(self._outline, replica, kinds.Around(kind.cache.get))
         }
         return [found for found in filed if found.metadata.key not in known]
 

@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from trellis.api.conditions import STALLED, SUMMARY, Motion, Pass, Verdict, find, merged, summary
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import managed, selector
-from trellis.api.reasons import CATALOGUE, objects
+from trellis.api.reasons import CATALOGUE, objects, updates
 from trellis.runtime.notes import Note
+from trellis.workloads.pacing import Haste
 from trellis.workloads.trouble import Trouble, last_errors
+from trellis.workloads.updates import SetState, outlook
+from trellis.workloads.updates.progress import SetFacts, notes, selected, set_status, span_of
+from trellis.workloads.updates.reading import rolls, strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
     from trellis.workloads.outline import Outline
     from trellis.workloads.podcliqueset.gangs import Gangs
     from trellis.workloads.podcliqueset.survey import Survey
+    from trellis.workloads.updates import Outlook
 
+_OWNED = (*SUMMARY, UPDATE_IN_PROGRESS)
 _MOST_ERRORS = 5
 
 
@@ -58,25 +65,61 @@ class Told:
 
     status: PodCliqueSetStatus
     notes: tuple[Note, ...]
+    haste: Haste = Haste.SOON
 
 
 def told(state: State, seen: Pass) -> Told:
-    present = state.set.status
+    present, update = state.set.status, update_of(state)
     troubles = (*state.troubles, *_without_priority(state), *_of_cliques(state))
-    verdict = _verdict(state, troubles)
+    verdict = _verdict(state, troubles, update)
+    versioned, finding = set_status(present, _facts(state, update), seen)
+    findings = (*summary(verdict), finding)
     status = structs.replace(
-        present,
+        versioned,
         observed_generation=seen.generation if state.complete else present.observed_generation,
-        conditions=merged(present.conditions, summary(verdict), SUMMARY, seen),
+        conditions=merged(present.conditions, findings, _OWNED, seen),
         last_errors=last_errors(present.last_errors, troubles[:_MOST_ERRORS], seen.now),
         replicas=state.outline.replicas,
         available_replicas=state.seen.available,
-        updated_replicas=state.seen.updated,
         hpa_pod_selector=selector(managed(state.outline.name)),
         pod_gang_statuses=state.gangs.told,
-        current_generation_hash=state.outline.generation_hash,
     )
-    return Told(status, tuple(_notes(state, verdict)))
+    said = (
+        *_notes(state, verdict),
+        *notes(present.update_progress, status.update_progress, update),
+    )
+    return Told(status, said, _haste(present, status))
+
+
+def update_of(state: State) -> Outlook:
+    """Which replica is to be updated now, and how far all of it is."""
+    present, strategy = selected(state.set.status), strategy_of(state.set)
+    return outlook(
+        SetState(replicas=tuple(state.seen.replicas), strategy=strategy, selected=present)
+    )
+
+
+def _facts(state: State, update: Outlook) -> SetFacts:
+    seen, rolling = state.seen, rolls(state.set)
+    asked = (one.index for one in seen.replicas if not rolling or one.index not in update.held)
+    return SetFacts(
+        strategy=strategy_of(state.set),
+        outlook=update,
+        generation=state.outline.generation_hash,
+        handed=all(index in seen.handed for index in asked),
+        outdated=any(one.outdated for one in seen.replicas),
+        updated=seen.updated,
+        counts=seen.counts,
+    )
+
+
+def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus) -> Haste:
+    """The replicas of the set wait for their turns."""
+    spans = span_of(before.update_progress), span_of(after.update_progress)
+    turned = selected(before) != selected(after) or spans[0] != spans[1]
+    if turned:
+        return Haste.AT_ONCE
+    return Haste.NOW_AND_THEN if spans[1] is not None and spans[1].is_open else Haste.SOON
 
 
 def _without_priority(state: State) -> Iterator[Trouble]:
@@ -101,7 +144,7 @@ def _of_cliques(state: State) -> Iterator[Trouble]:
             yield Trouble(reason=reason, message=message)
 
 
-def _verdict(state: State, troubles: tuple[Trouble, ...]) -> Verdict:
+def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Verdict:
     well = state.available and state.complete
     if troubles:
         worst = min(troubles, key=lambda one: one.motion is not Motion.STUCK)
@@ -113,6 +156,10 @@ def _verdict(state: State, troubles: tuple[Trouble, ...]) -> Verdict:
             reason=worst.reason,
             message=f"{worst.message}{more}",
         )
+    if not update.ended:
+        reason = updates.UPDATE_IN_PROGRESS
+        text = f"{update.why.text}; {_counted(state)}"
+        return Verdict(ready=state.available, motion=Motion.MOVING, reason=reason, message=text)
     if not state.complete:
         seen = state.seen
         made = f"{seen.wanted - seen.behind} of {seen.wanted} PodCliques and scaling groups"

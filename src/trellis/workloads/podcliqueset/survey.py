@@ -10,8 +10,10 @@ from trellis.api.annotation import APPLIED
 from trellis.api.conditions import STALLED, is_true
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.holders import conflict
-from trellis.workloads.members import current_hashes
+from trellis.workloads.members import carries, current_hashes, is_behind
 from trellis.workloads.podcliqueset.owning import is_of
+from trellis.workloads.updates import SetReplicaFacts
+from trellis.workloads.updates.progress import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,12 @@ if TYPE_CHECKING:
     from trellis.api.meta import Key, Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.converged import NameConflict
-    from trellis.workloads.podcliqueset.layout import GroupSlot, Layout, ReplicaSlots, Slot
+    from trellis.workloads.podcliqueset.layout import (
+        CliqueSlot,
+        GroupSlot,
+        Layout,
+        ReplicaSlots,
+    )
 
 MOST_STUCK = 5
 
@@ -54,21 +61,69 @@ class Survey:
     """Gangs that cannot be made, because others have their names."""
     stuck: list[PodClique] = field(default_factory=list)
     """The first of those that lack pods, and will until somebody does something."""
+    replicas: list[SetReplicaFacts] = field(default_factory=list)
+    """How far each replica is with the templates of now."""
+    handed: set[int] = field(default_factory=set)
+    """The replicas of which every PodClique bears the templates of now."""
+    counts: Counts = field(default_factory=Counts)
 
 
 def survey(layout: Layout, sight: Sight) -> Survey:
     look = _Look(layout, sight)
     for replica in layout.replicas:
         look.at(replica)
+    look.seen.counts = look.counts.told()
     return look.seen
 
 
+@dataclass(slots=True)
+class _Counting:
+    """How many cliques and scaling groups of the set have reached its templates, and of all."""
+
+    cliques: int = 0
+    cliques_reached: int = 0
+    groups: int = 0
+    groups_reached: int = 0
+
+    def told(self) -> Counts:
+        return Counts(
+            cliques_updated=self.cliques_reached,
+            cliques=self.cliques,
+            groups_updated=self.groups_reached,
+            groups=self.groups,
+        )
+
+
+@dataclass(slots=True)
+class _Versions:
+    """Of one replica: what of it has the templates of now. `holding` hold their minima."""
+
+    outdated: bool = False
+    complete: bool = True
+    handed: bool = True
+    begun: bool = False
+    holding: int = 0
+    waits_for: str = ""
+
+    def facts(self, index: int) -> SetReplicaFacts:
+        return SetReplicaFacts(
+            index=index,
+            outdated=self.outdated,
+            complete=self.complete,
+            available=self.holding,
+            begun=self.begun,
+            waits_for=self.waits_for,
+        )
+
+
 class _Look:
-    """One pass over a set. What is `_available`, `_updated` and `_starts` is the replica being
-    looked at: it starts where it has any pods."""
+    """One pass over a set. What is `_available`, `_updated`, `_starts` and `_versions` is about the
+    replica being looked at: it starts where it has any pods."""
 
     def __init__(self, layout: Layout, sight: Sight) -> None:
         self.seen = Survey()
+        self.counts = _Counting()
+        self._versions = _Versions()
         self._layout = layout
         self._sight = sight
         self._uid = layout.outline.set.metadata.uid
@@ -79,6 +134,7 @@ class _Look:
     def at(self, replica: ReplicaSlots) -> None:
         self._available = self._updated = True
         self._starts = False
+        versions = self._versions = _Versions()
         for clique in replica.cliques:
             self._clique(clique)
         for group in replica.groups:
@@ -87,16 +143,23 @@ class _Look:
             self._gang(replica.gang)
         self.seen.available += self._available
         self.seen.updated += self._available and self._updated
+        self.seen.replicas.append(versions.facts(replica.index))
+        if versions.handed:
+            self.seen.handed.add(replica.index)
 
-    def _clique(self, slot: Slot) -> None:
+    def _clique(self, slot: CliqueSlot) -> None:
         found = self._sight.clique(slot.key)
+        self.counts.cliques += 1
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodClique {slot.key.name}")
             return
+        self.counts.cliques_reached += self._reached(found)
+        self._version(found, slot)
         current = self._carries(found, slot.mark)
         needed = min(slot.least, found.spec.replicas)
         if not needed:
             self._updated &= current
+            self._versions.holding += 1
             return
         status = found.status
         self._wants_pods()
@@ -104,13 +167,17 @@ class _Look:
             what = f"PodClique {slot.key.name} ({status.ready_replicas} of {needed} pods ready)"
             self._waits(what)
             self._look_why(found)
+        else:
+            self._versions.holding += 1
         self._updated &= current and status.updated_replicas >= needed and _is_current(found)
 
     def _group(self, slot: GroupSlot) -> None:
         found = self._sight.group(slot.key)
+        self.counts.groups += 1
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodCliqueScalingGroup {slot.key.name}")
             return
+        self.counts.groups_reached += self._reached(found)
         current = self._carries(found, slot.mark)
         replicas = found.spec.replicas
         self.seen.group_replicas[slot.key.name] = replicas
@@ -120,12 +187,15 @@ class _Look:
         needed = min(slot.least, replicas)
         if not needed:
             self._updated &= current
+            self._versions.holding += 1
             return
         status = found.status
         self._wants_pods()
         if status.available_replicas < needed:
             ready = f"{status.available_replicas} of {needed} replicas available"
             self._waits(f"PodCliqueScalingGroup {slot.key.name} ({ready})")
+        else:
+            self._versions.holding += 1
         self._updated &= (
             current
             and status.updated_replicas >= needed
@@ -140,7 +210,9 @@ class _Look:
                 found = clique(member.key)
                 if found is None or not is_of(found, uid):
                     self._behind(member.key)
+                    self._versions.handed = False
                     continue
+                self._version(found, member)
                 self._carries(found, member.mark)
                 if found.status.ready_replicas < min(member.least, found.spec.replicas):
                     self._look_why(found)
@@ -158,6 +230,22 @@ class _Look:
         if (held := conflict(found, self._layout.outline.set)) is not None:
             self.seen.conflicts.append(held)
 
+    def _version(self, found: PodClique, slot: CliqueSlot) -> None:
+        """Whether it has the template of now, and so have its pods."""
+        versions = self._versions
+        if carries(found, slot.template, slot.template_hash):
+            versions.begun = True
+            versions.outdated |= is_behind(found)
+        else:
+            versions.outdated = True
+            versions.handed = False
+
+    def _reached(self, found: PodClique | PodCliqueScalingGroup) -> bool:
+        """Whether it says that it has ended its update to the templates of now."""
+        reached = found.status.current_pod_clique_set_generation_hash == self._hash
+        self._versions.complete &= reached
+        return reached
+
     def _wants_pods(self) -> None:
         self.seen.pods_wanted = self._starts = True
 
@@ -172,6 +260,7 @@ class _Look:
     def _lacks(self, key: Key, what: str) -> None:
         self._wants_pods()
         self._updated = False
+        self._versions.complete = self._versions.handed = False
         self._behind(key)
         self._waits(what)
 
@@ -182,6 +271,7 @@ class _Look:
 
     def _waits(self, what: str) -> None:
         self._available = False
+        self._versions.waits_for = self._versions.waits_for or what
         self.seen.waits_for = self.seen.waits_for or what
 
 

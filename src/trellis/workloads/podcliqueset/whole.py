@@ -67,7 +67,7 @@ class SetReconciler:
         kept = await self._belongings.keep(io, found, layout.outline, seen.group_replicas)
         state = self._state(found, layout, seen, kept.troubles)
         tells = told(state, Pass(found.metadata.generation, self._clock.now()))
-        left = await self._pacer.write(io, found, tells.status, tells.notes)
+        left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)
         return ending(kept.written, left)
 
     def _state(

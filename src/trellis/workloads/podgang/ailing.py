@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from trellis.workloads.caches import BY_BASE_GANG
 from trellis.workloads.deadlines import termination_delay
 from trellis.workloads.ledger import all_listed_names, is_ours
+from trellis.workloads.pausing import pause
 from trellis.workloads.podgang.recycle import (
     NOTHING,
     Decision,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Member
     from trellis.workloads.podgang.observing import Observer
     from trellis.workloads.podgang.state import State
 
@@ -61,7 +63,7 @@ class Ailing:
         if state.place.group is not None:
             return ReplicaHealth(groups=(self._group(state, state.place.group),))
         alone = state.outline.alone(state.place.replica)
-        found = [self._health(state, member.name, member.place.gang) for member in alone]
+        found = [self._health(state, member) for member in alone]
         return ReplicaHealth(
             alone=tuple(each for each in found if each is not None),
             groups=tuple(self._group(state, group) for group in state.outline.groups.values()),
@@ -79,16 +81,18 @@ class Ailing:
 
     def _unit(self, state: State, group: ScalingGroupTemplate, index: int) -> Unit:
         members = state.outline.grouped(state.place.replica, group, index)
-        found = [self._health(state, member.name, member.place.gang) for member in members]
+        found = [self._health(state, member) for member in members]
         present = tuple(each for each in found if each is not None)
         return Unit(index=index, members=present, is_complete=None not in found)
 
-    def _health(self, state: State, name: str, gang: str) -> Health | None:
+    def _health(self, state: State, member: Member) -> Health | None:
+        name, gang = member.name, member.place.gang
         clique = self._observer.clique(state.set, name)
         if clique is None:
             return None
         own = state.gang if gang == state.key.name else self._observer.gang(state.set, gang)
-        found = health(clique, _recycled(state, name, own))
+        paused = pause(state.set, state.outline, member, clique)
+        found = health(clique, _recycled(state, name, own), paused)
         # What is stored may be from before a restart: nothing that is well by now falls for it.
         if found.broken_since is not None and self._has_recovered(clique, own):
             return Health(clique=name)

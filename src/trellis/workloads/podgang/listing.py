@@ -19,6 +19,7 @@ from trellis.workloads.podgang.victims import victims
 from trellis.workloads.pods import is_leaving, is_live, is_ready, is_scheduled
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from trellis.api.core.pod import Pod
@@ -52,6 +53,15 @@ def next_listing(part: Part, now: datetime, *, anew: bool = False) -> Listing:
             else:
                 due = min(due or at, at)
     return Listing(_scaled(part, entries), due)
+
+
+def renewed(part: Part, listing: Listing, indices: Collection[int]) -> Listing:
+    """The same with new names for these indices. What has a new name anyway keeps it."""
+    entries = {
+        index: _fresh(part, index, name) if index in indices and name in part.pods else name
+        for index, name in listing.entries.items()
+    }
+    return Listing(entries, listing.due)
 
 
 def _replaced_at(part: Part, pod: Pod, now: datetime) -> datetime | None:

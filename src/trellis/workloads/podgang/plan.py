@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.meta import to_seconds
-from trellis.workloads.podgang.listing import next_listing
+from trellis.workloads.podgang.listing import next_listing, renewed
+from trellis.workloads.podgang.rolling import Renewals, renewals
 from trellis.workloads.recycled import EVERY_CLIQUE, stamps
 
 if TYPE_CHECKING:
@@ -29,21 +30,27 @@ class Plan:
 
     listings: Mapping[str, Listing]
     stamps: Mapping[str, datetime] = field(default_factory=dict)
+    renewals: Renewals = field(default_factory=Renewals)
 
     @property
     def due(self) -> datetime | None:
-        """When the next failed pod is to be replaced."""
-        found = (each.due for each in self.listings.values())
+        """When the next failed pod is to be replaced, or the next outdated one."""
+        found = (*(each.due for each in self.listings.values()), self.renewals.again)
         return min((due for due in found if due is not None), default=None)
 
 
 def plan(state: State, decision: Decision, now: datetime) -> Plan:
     noted, anew = _stamped(state, decision, now)
     listings = {part.name: next_listing(part, now, anew=part.name in anew) for part in state.parts}
+    renewing = renewals(state, listings, now)
+    for part in state.parts:
+        renewal = renewing.found.get(part.name)
+        if renewal is not None and renewal.indices:
+            listings[part.name] = renewed(part, listings[part.name], renewal.indices)
     if noted:
         known = (EVERY_CLIQUE, *state.expected)
         noted = {name: noted[name] for name in sorted(noted) if name in known}
-    return Plan(listings=listings, stamps=noted)
+    return Plan(listings=listings, stamps=noted, renewals=renewing)
 
 
 def _stamped(

@@ -32,9 +32,11 @@ from trellis.workloads.podgang.telling import (
     claimed_by_another,
     held_by_another,
     made_anew,
+    renewing,
     unwritten,
 )
 from trellis.workloads.podgang.wakes import Waking
+from trellis.workloads.updates.progress import selected
 from trellis.workloads.verdict import verdict
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from trellis.workloads.means import Means
     from trellis.workloads.podgang.observing import Claim
     from trellis.workloads.podgang.recycle import Decision
+    from trellis.workloads.podgang.rolling import Renewals
     from trellis.workloads.podgang.state import State
 
 PACE = Pace(burst=8, seconds=0.5)
@@ -107,7 +110,7 @@ class Reconciler:
             # Each of its PodCliques wakes it when it comes.
             return DONE
         if state.gang is None or wanted is None or compare(state.gang, wanted):
-            return await self._write(io, state, wanted, decision)
+            return await self._write(io, state, wanted, (decision, planned.renewals))
         found = Found(
             state=state, gang=state.gang, plan=planned, decision=decision, backend=handed, now=now
         )
@@ -121,7 +124,7 @@ class Reconciler:
         return DONE
 
     async def _write(
-        self, io: IO, state: State, wanted: PodGang | None, decision: Decision
+        self, io: IO, state: State, wanted: PodGang | None, causes: tuple[Decision, Renewals]
     ) -> Outcome:
         """Makes the gang, changes it, or removes one that has nothing left in it."""
         try:
@@ -130,10 +133,17 @@ class Reconciler:
             return Again(OVERTAKEN_SECONDS)
         told = [note for each in written.conflicts for note in held_by_another(state.set, each)]
         if written.patched:
-            told += made_anew(state, decision)
+            told += made_anew(state, causes[0])
+            self._tell_renewals(io, state, causes[1])
         for note in told:
             io.record(self._caches.sets, state.set, note)
         return DONE
+
+    def _tell_renewals(self, io: IO, state: State, renewals: Renewals) -> None:
+        """Each step of an update is told of the PodClique that it renews pods of."""
+        cliques = {part.name: part.clique for part in state.parts}
+        for name, why in renewals.told():
+            io.record(self._caches.cliques, cliques[name], renewing(why))
 
     async def _converge(
         self, io: IO, key: Key, owner: PodCliqueSet, wanted: PodGang | None
@@ -198,7 +208,10 @@ class Reconciler:
         gang = found.gang
         if status.has_just_been_scheduled(gang, standing) and self._has_scaled(found.state):
             return Haste.AT_ONCE
-        return Haste.WHEN_MORE_IS_KNOWN if status.is_new(gang, standing) else Haste.SOON
+        if status.is_new(gang, standing):
+            return Haste.WHEN_MORE_IS_KNOWN
+        is_updated = found.state.place.replica in selected(found.state.set.status)
+        return Haste.NOW_AND_THEN if is_updated else Haste.SOON
 
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""

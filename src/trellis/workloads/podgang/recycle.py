@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api.conditions import Status, find
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
+from trellis.workloads.pausing import NONE
 from trellis.workloads.recycled import is_up_since
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from trellis.api.grove.podclique import PodClique
+    from trellis.workloads.pausing import Pause
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -126,17 +128,22 @@ def needed(clique: PodClique) -> int:
     return replicas if least is None else min(least, replicas)
 
 
-def health(clique: PodClique, recycled: datetime | None) -> Health:
-    """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down."""
+def health(clique: PodClique, recycled: datetime | None, paused: Pause = NONE) -> Health:
+    """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down.
+
+    Neither is what an update takes down itself. What is down when an update is given up counts
+    from then on.
+    """
     name = clique.metadata.name
-    if needed(clique) <= 0:
+    if needed(clique) <= 0 or paused.lasts:
         return Health(clique=name)
     if not is_up_since(clique.status.first_available_time, recycled):
         return Health(clique=name, is_down=True)
     breach = find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if breach is None or breach.status != Status.TRUE.value:
         return Health(clique=name)
-    return Health(clique=name, is_down=True, broken_since=breach.last_transition_time)
+    since = breach.last_transition_time
+    return Health(clique=name, is_down=True, broken_since=since and paused.counts_from(since))
 
 
 def decide(replica: ReplicaHealth, delay: timedelta, now: datetime) -> Decision:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trellis.api.reasons import events, objects
+from trellis.api.reasons import events, objects, updates
 from trellis.runtime.notes import Note
 from trellis.workloads.deadlines import told
 
@@ -27,6 +27,11 @@ def made_anew(state: State, decision: Decision) -> Iterator[Note]:
         if state.members_of(threat.group, threat.index):
             what = f"Replica {threat.index} of scaling group {threat.group}"
             yield Note(events.GROUP_REPLICA_DELETED.token, _anew(what, threat))
+
+
+def renewing(why: str) -> Note:
+    """A step of an update, told of the PodClique."""
+    return Note(updates.UPDATE_STEP.token, why)
 
 
 def unwritten(refusal: Refusal) -> Note:

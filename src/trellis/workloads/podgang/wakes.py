@@ -26,6 +26,7 @@ from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
 from trellis.workloads.kai import is_for_kai
 from trellis.workloads.podgang.membership import number
 from trellis.workloads.pods import is_scheduled
+from trellis.workloads.updates.progress import progress_of, selected, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ class Waking:
             Wakes(caches.pods, self.after_pod, matters_of_placement),
             Wakes(caches.gangs, self.of_base_gang, matters_of_base_gang),
             Wakes(caches.groups, self.of_group, matters_of_spec),
-            Wakes(caches.sets, self.of_set, matters_of_spec),
+            Wakes(caches.sets, self.of_set, matters_of_set),
         )
         if kai is None:
             return own
@@ -136,6 +137,7 @@ def matters_of_clique(old: PodClique, new: PodClique) -> bool:
         or before.first_available_time != now.first_available_time
         or find(before.conditions, MIN_AVAILABLE_BREACHED)
         != find(now.conditions, MIN_AVAILABLE_BREACHED)
+        or span_of(progress_of(before)) != span_of(progress_of(now))
     )
 
 
@@ -168,6 +170,11 @@ def matters_of_spec(
     old: PodCliqueSet | PodCliqueScalingGroup, new: PodCliqueSet | PodCliqueScalingGroup
 ) -> bool:
     return old.metadata.generation != new.metadata.generation or _differ(old.metadata, new.metadata)
+
+
+def matters_of_set(old: PodCliqueSet, new: PodCliqueSet) -> bool:
+    """Also that it is a replica's turn to be updated."""
+    return matters_of_spec(old, new) or selected(old.status) != selected(new.status)
 
 
 def matters_of_pod_group(old: KaiPodGroup, new: KaiPodGroup) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trellis.api.grove.podclique import PodClique
+    from trellis.workloads.scalinggroup.rolling import Rolling
     from trellis.workloads.scalinggroup.state import State
     from trellis.workloads.sharing import Unresolved
 
@@ -31,17 +32,19 @@ class Plan:
     complete: bool
 
 
-def plan(state: State) -> Plan:
+def plan(state: State, rolls: Rolling) -> Plan:
     """One PodClique for each member of each replica."""
     have, want, settled = list(state.others), [], []
     # The cluster's collector removes what an earlier group of our name had.
     held = {found.metadata.name for found in state.others if _is_leftover(state, found)}
-    for seat in state.seats:
-        if seat.settled or seat.member.name in held:
+    for index, seat in ((one.index, seat) for one in state.replicas for seat in one.seats):
+        moving = rolls.touches(index)
+        if (seat.settled and not moving) or seat.member.name in held:
             continue
-        one = clique(state.place.outline, seat.member, state.group, seat.live)
+        one = clique(state.place.outline, seat.member, state.group, seat.live, rolls.terms(index))
         if seat.live is not None and not compare_clique(seat.live, one):
-            settled.append(seat.live)
+            # What is held back differs from what is wanted in the end, and must not be forgotten.
+            settled += [] if moving else [seat.live]
             continue
         want.append(one)
         have += [seat.live] if seat.live is not None else []

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from trellis.api.core.pod import Pod
 from trellis.api.core.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
@@ -12,8 +13,8 @@ from trellis.api.scheduler.podgang import PodGang
 
 _KEEP = (*READ, "create", "patch", "delete")
 _GROUP, _SET, _CLIQUE = (kind.resource for kind in (PodCliqueScalingGroup, PodCliqueSet, PodClique))
-_GANG, _CLAIM, _TEMPLATE = (
-    kind.resource for kind in (PodGang, ResourceClaim, ResourceClaimTemplate)
+_GANG, _POD, _CLAIM, _TEMPLATE = (
+    kind.resource for kind in (PodGang, Pod, ResourceClaim, ResourceClaimTemplate)
 )
 
 GRANTS = (
@@ -25,6 +26,8 @@ GRANTS = (
     Grant(group=_SET.group, resources=(_SET.plural,), verbs=READ),
     Grant(group=_CLIQUE.group, resources=(_CLIQUE.plural,), verbs=_KEEP),
     Grant(group=_GANG.group, resources=(_GANG.plural,), verbs=READ),
+    # Which of them are outdated, and Ready.
+    Grant(group=_POD.group, resources=(_POD.plural,), verbs=READ),
     Grant(group=_CLAIM.group, resources=(_CLAIM.plural,), verbs=_KEEP),
     Grant(group=_TEMPLATE.group, resources=(_TEMPLATE.plural,), verbs=READ),
 )

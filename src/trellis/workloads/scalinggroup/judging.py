@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from trellis.api import conditions
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
 from trellis.api.labels import POD_TEMPLATE_HASH
-from trellis.workloads.members import current_hashes
+from trellis.workloads.members import carries, current_hashes, knows_its_template
 from trellis.workloads.recycled import is_up_since
+from trellis.workloads.updates.progress import target_of
 
 if TYPE_CHECKING:
     from trellis.api.grove.podclique import PodClique
@@ -24,6 +25,7 @@ class Judged:
 
     `recovering`: it was made anew and has not been available since, so it cannot be well.
     `current`: all of it is there, and of the current templates. `updated`: and available.
+    `members_current`: how many of its PodCliques are, each for itself.
     """
 
     index: int
@@ -33,6 +35,7 @@ class Judged:
     current: bool
     updated: bool
     recovering: bool
+    members_current: int = 0
 
 
 def judged(state: State) -> tuple[Judged, ...]:
@@ -54,6 +57,8 @@ def said(clique: PodClique) -> tuple[object, ...]:
         status.first_available_time,
         status.current_pod_clique_set_generation_hash,
         status.current_pod_template_hash,
+        status.replicas,
+        target_of(status),
         _holds(clique),
     )
 
@@ -63,7 +68,7 @@ def _judged(replica: Replica, outline: Outline) -> Judged:
     complete = len(live) == len(replica.seats)
     scheduled = complete and all(one.status.scheduled_replicas >= _needed(one) for one in live)
     available = scheduled and all(one.status.ready_replicas >= _needed(one) for one in live)
-    current = complete and all(_is_current(one, outline) for one in live)
+    current = complete and all(_is_current(seat, outline) for seat in replica.seats)
     ample = all(one.status.updated_replicas >= _needed(one) for one in live)
     recovering = any(_is_recovering(seat, replica) for seat in replica.seats)
     return Judged(
@@ -74,6 +79,9 @@ def _judged(replica: Replica, outline: Outline) -> Judged:
         current=current,
         updated=available and current and ample,
         recovering=recovering,
+        members_current=len(replica.seats)
+        if current
+        else sum(_is_current(seat, outline) for seat in replica.seats),
     )
 
 
@@ -98,10 +106,18 @@ def _holds(clique: PodClique) -> bool:
     return breached.status != conditions.Status.TRUE.value
 
 
-def _is_current(clique: PodClique, outline: Outline) -> bool:
-    status = clique.status
-    reached = status.current_pod_template_hash
-    return status.current_pod_clique_set_generation_hash == outline.generation_hash and (
-        reached == clique.metadata.labels.get(POD_TEMPLATE_HASH)
-        or reached in current_hashes(clique)
+def _is_current(seat: Seat, outline: Outline) -> bool:
+    """Whether it has the template of now, and says that all its pods have."""
+    live, template = seat.live, seat.member.template
+    if live is None:
+        return False
+    reached = live.status.current_pod_template_hash
+    return (
+        live.status.current_pod_clique_set_generation_hash == outline.generation_hash
+        and carries(live, template, outline.template_hashes[template.name])
+        and knows_its_template(live)
+        and (
+            reached == live.metadata.labels.get(POD_TEMPLATE_HASH)
+            or reached in current_hashes(live)
+        )
     )

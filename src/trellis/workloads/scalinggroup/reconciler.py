@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import RECYCLED
@@ -20,9 +21,11 @@ from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
 from trellis.workloads.recycled import recycled_at
 from trellis.workloads.scalinggroup.desired import excess, lacking, plan
+from trellis.workloads.scalinggroup.listed import listed_pods
+from trellis.workloads.scalinggroup.rolling import rolling
 from trellis.workloads.scalinggroup.roster import Rosters
 from trellis.workloads.scalinggroup.state import Replica, Seat, State, place_of
-from trellis.workloads.scalinggroup.status import told, written
+from trellis.workloads.scalinggroup.status import renewing, told, written
 from trellis.workloads.scalinggroup.wakes import wakes
 from trellis.workloads.sharing import group_claims, keep_claims, known
 from trellis.workloads.trouble import LOOK_AGAIN_SECONDS, trouble
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -39,8 +43,10 @@ if TYPE_CHECKING:
     from trellis.workloads.means import Means
     from trellis.workloads.outline import Member
     from trellis.workloads.scalinggroup.desired import Plan
+    from trellis.workloads.scalinggroup.rolling import Rolling
     from trellis.workloads.scalinggroup.roster import Roster
     from trellis.workloads.scalinggroup.state import Place
+    from trellis.workloads.scalinggroup.status import Told
     from trellis.workloads.trouble import Trouble, Written
 
 _PACE = Pace(burst=8, seconds=0.5)
@@ -78,25 +84,27 @@ class Reconciler:
             self._pacer.forget(group.metadata.uid)
             self._rosters.forget(group.metadata.uid)
             return DONE
-        place = self._place(group)
-        if place is None:
+        owning = self._caches.set_of(group)
+        place = self._place(group, owning)
+        if owning is None or place is None:
             return DONE
         roster = self._rosters.of(group.metadata.uid, place)
-        state = self._observe(group, roster)
-        planned = plan(state)
+        state = self._observe(group, owning, roster)
+        rolls = rolling(state, partial(listed_pods, self._caches), self._clock.now())
+        planned = plan(state, rolls)
         for live in planned.settled:
             roster.settle(live)
-        found = excess(state) if state.is_excessive else await self._act(io, state, planned)
-        return await self._tell(io, state, planned, found)
+        found = excess(state) if state.is_excessive else await self._act(io, state, planned, rolls)
+        seen = Pass(group.metadata.generation, self._clock.now())
+        return await self._tell(io, group, told(state, planned, rolls, found, seen), found)
 
-    def _place(self, group: PodCliqueScalingGroup) -> Place | None:
+    def _place(self, group: PodCliqueScalingGroup, owning: PodCliqueSet | None) -> Place | None:
         """None: the set, or the replica of it that the group is of, is not to be there."""
-        owning = self._caches.set_of(group)
         if owning is None or owning.metadata.deleting:
             return None
         return place_of(group, self._outlines.of(owning))
 
-    def _observe(self, group: PodCliqueScalingGroup, roster: Roster) -> State:
+    def _observe(self, group: PodCliqueScalingGroup, owning: PodCliqueSet, roster: Roster) -> State:
         cliques, uid = self._caches.cliques, group.metadata.uid
         live = {found.metadata.name: found for found in cliques.owned(uid) if _is_there(found, uid)}
         standing = len(live) // len(roster.place.config.clique_names)
@@ -111,6 +119,7 @@ class Reconciler:
         holders = (cliques.get(Key(group.metadata.namespace, name)) for name in absent)
         return State(
             group=group,
+            owner=owning,
             place=roster.place,
             replicas=replicas,
             others=(*besides, *filter(None, holders)),
@@ -134,26 +143,27 @@ class Reconciler:
         stamps = {member.name: recycled_at(gang, member.name) for member in members}
         return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 
-    async def _act(self, io: IO, state: State, planned: Plan) -> Trouble | None:
+    async def _act(self, io: IO, state: State, planned: Plan, rolls: Rolling) -> Trouble | None:
         group, place = state.group, state.place
         claims = group_claims(place.outline, group, place.config, known(self._caches, group))
         shared = await _tried(keep_claims(io, self._caches, group, claims))
         made = await _tried(io.converge(group, self._children, planned.have, planned.want))
         if isinstance(made, Converged):
-            for note in written(group, made):
+            for note in (*written(group, made), *(renewing(rolls) if made.patched else ())):
                 io.record(self._caches.groups, group, note)
         return trouble((shared, made)) or lacking(claims.unresolved)
 
-    async def _tell(self, io: IO, state: State, planned: Plan, found: Trouble | None) -> Outcome:
-        seen = Pass(state.group.metadata.generation, self._clock.now())
-        tells = told(state, planned, found, seen)
-        later = await self._pacer.write(io, state.group, tells.status, tells.notes)
+    async def _tell(
+        self, io: IO, group: PodCliqueScalingGroup, tells: Told, found: Trouble | None
+    ) -> Outcome:
+        later = await self._pacer.write(io, group, tells.status, tells.notes, tells.haste)
         if found is not None and found.error is not None:
             raise found.error
         # Nobody tells when a name that belongs to somebody else becomes free.
         again = LOOK_AGAIN_SECONDS if found is not None else None
-        times = [seconds for seconds in (later, again) if seconds is not None]
-        return Again(min(times)) if times else DONE
+        due = (tells.again - self._clock.now()).total_seconds() if tells.again else None
+        times = [seconds for seconds in (later, again, due) if seconds is not None]
+        return Again(max(min(times), 0.0)) if times else DONE
 
 
 def _is_there(found: PodClique, group_uid: str) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.workloads.outline import Member, Outline
@@ -51,12 +52,14 @@ class Replica:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """`others`: what it has besides its members, and what holds names of members to be.
+    """`owner` is the set as it is stored now.
 
+    `others`: what it has besides its members, and what holds names of members to be.
     `most`: how many replicas it may have at all; with more, nothing is done for it.
     """
 
     group: PodCliqueScalingGroup
+    owner: PodCliqueSet
     place: Place
     replicas: tuple[Replica, ...]
     others: tuple[PodClique, ...] = ()

@@ -24,14 +24,25 @@ from trellis.api.grove.scalinggroup import (
     GANG_TERMINATION_IN_PROGRESS,
     PodCliqueScalingGroupStatus,
 )
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import SCALING_GROUP, managed, selector
-from trellis.api.reasons import cliques, events, objects
+from trellis.api.reasons import cliques, events, objects, updates
 from trellis.runtime.notes import Note
+from trellis.workloads.pacing import Haste
 from trellis.workloads.scalinggroup.judging import judged
 from trellis.workloads.trouble import last_errors
+from trellis.workloads.updates.progress import (
+    GroupFacts,
+    group_progress_of,
+    group_status,
+    notes,
+    span_of,
+)
+from trellis.workloads.updates.reading import strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from trellis.api.conditions import Pass
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
@@ -39,10 +50,11 @@ if TYPE_CHECKING:
     from trellis.runtime.converged import Converged
     from trellis.workloads.scalinggroup.desired import Plan
     from trellis.workloads.scalinggroup.judging import Judged
+    from trellis.workloads.scalinggroup.rolling import Rolling
     from trellis.workloads.scalinggroup.state import State
     from trellis.workloads.trouble import Trouble
 
-_OWNED = (*SUMMARY, MIN_AVAILABLE_BREACHED, GANG_TERMINATION_IN_PROGRESS)
+_OWNED = (*SUMMARY, MIN_AVAILABLE_BREACHED, GANG_TERMINATION_IN_PROGRESS, UPDATE_IN_PROGRESS)
 _MOST_NAMED = 5
 
 
@@ -52,30 +64,71 @@ class Told:
 
     status: PodCliqueScalingGroupStatus
     notes: tuple[Note, ...]
+    haste: Haste = Haste.SOON
+    again: datetime | None = None
+    """When to look again though nobody tells."""
 
 
-def told(state: State, planned: Plan, found: Trouble | None, seen: Pass) -> Told:
+def told(state: State, planned: Plan, rolls: Rolling, found: Trouble | None, seen: Pass) -> Told:
     """`found`: what kept this pass from making what is wanted."""
     group, replicas = state.group, judged(state)
     present = group.status
-    complete = found is None and planned.complete
-    verdict = _verdict(state, replicas, found)
-    findings = (*summary(verdict), _breach(state, replicas), *_recycling(replicas))
+    complete = found is None and planned.complete and not rolls.outlook.held
+    verdict = _verdict(state, replicas, found, rolls)
+    versioned, update = group_status(present, _facts(state, rolls, replicas), seen.now)
+    findings = (*summary(verdict), _breach(state, replicas), *_recycling(replicas), update)
     status = structs.replace(
-        present,
+        versioned,
         replicas=group.spec.replicas,
         scheduled_replicas=sum(one.scheduled for one in replicas),
         available_replicas=sum(one.available for one in replicas),
-        updated_replicas=sum(one.updated for one in replicas),
         selector=_selector(state),
         observed_generation=seen.generation if complete else present.observed_generation,
         last_errors=last_errors(present.last_errors, [found] if found else [], seen.now),
         conditions=merged(present.conditions, findings, _OWNED, seen),
-        current_pod_clique_set_generation_hash=state.place.outline.generation_hash
-        if complete and all(one.current for one in replicas)
-        else present.current_pod_clique_set_generation_hash,
     )
-    return Told(status, tuple(_notes(group, status, verdict, found)))
+    said = (
+        *_notes(group, status, verdict, found),
+        *notes(group_progress_of(present), status.update_progress, rolls.outlook),
+    )
+    return Told(status, said, _haste(present, status, rolls), rolls.outlook.again)
+
+
+def _facts(state: State, rolls: Rolling, replicas: Sequence[Judged]) -> GroupFacts:
+    return GroupFacts(
+        strategy=strategy_of(state.owner),
+        outlook=rolls.outlook,
+        generation=state.place.outline.generation_hash,
+        handed=rolls.handed,
+        outdated=rolls.outdated,
+        updated=sum(one.updated for one in replicas),
+        members_updated=sum(one.members_current for one in replicas),
+        members=len(state.seats),
+        released=rolls.its_turn,
+        chosen=rolls.chosen,
+    )
+
+
+def _haste(
+    before: PodCliqueScalingGroupStatus, after: PodCliqueScalingGroupStatus, rolls: Rolling
+) -> Haste:
+    """That it was outdated shows only while it is; and that it no longer is, the set waits for."""
+    then, now = span_of(group_progress_of(before)), span_of(after.update_progress)
+    if then != now:
+        return Haste.AT_ONCE
+    reached = (
+        before.current_pod_clique_set_generation_hash
+        != after.current_pod_clique_set_generation_hash
+    )
+    if reached and rolls.its_turn:
+        return Haste.AT_ONCE
+    return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
+
+
+def renewing(rolls: Rolling) -> Iterator[Note]:
+    """The step that an update of it has taken."""
+    if rolls.outlook.step is not None:
+        yield Note(updates.UPDATE_STEP.token, rolls.outlook.step.why.text)
 
 
 def written(group: PodCliqueScalingGroup, converged: Converged) -> Iterator[Note]:
@@ -88,7 +141,9 @@ def written(group: PodCliqueScalingGroup, converged: Converged) -> Iterator[Note
         yield Note(reason, f"deleted {_counted(converged.deleted)}: {wanted}")
 
 
-def _verdict(state: State, replicas: Sequence[Judged], found: Trouble | None) -> Verdict:
+def _verdict(
+    state: State, replicas: Sequence[Judged], found: Trouble | None, rolls: Rolling
+) -> Verdict:
     if found is not None:
         return _unready(found.motion, found.reason, found.message)
     missing = [seat.member.name for seat in state.seats if seat.live is None]
@@ -97,6 +152,10 @@ def _verdict(state: State, replicas: Sequence[Judged], found: Trouble | None) ->
         return _unready(Motion.MOVING, objects.CREATING_CHILDREN, message)
     if not replicas:
         return Verdict(ready=True, motion=Motion.SETTLED, reason=objects.SCALED_TO_ZERO)
+    if not rolls.outlook.ended:
+        enough = sum(one.available for one in replicas) >= _needed(state)
+        reason, text = updates.UPDATE_IN_PROGRESS, rolls.outlook.why.text
+        return Verdict(ready=enough, motion=Motion.MOVING, reason=reason, message=text)
     lacking = [one.index for one in replicas if not one.available]
     if not lacking:
         message = f"all {len(replicas)} replicas are available"
@@ -118,8 +177,7 @@ def _unready(motion: Motion, reason: Reason, message: str) -> Verdict:
 
 def _breach(state: State, replicas: Sequence[Judged]) -> Finding:
     """None are needed where it is scaled to zero."""
-    spec = state.group.spec
-    needed = min(spec.min_available, spec.replicas)
+    spec, needed = state.group.spec, _needed(state)
     unwell = [one.index for one in replicas if not one.well]
     breached = len(replicas) - len(unwell) < needed
     down = f" ({_listed(unwell)} are not)" if unwell else ""
@@ -132,6 +190,11 @@ def _breach(state: State, replicas: Sequence[Judged]) -> Finding:
         message=f"{len(replicas) - len(unwell)} of {spec.replicas} replicas are well{down}, "
         f"{needed} must be",
     )
+
+
+def _needed(state: State) -> int:
+    spec = state.group.spec
+    return min(spec.min_available, spec.replicas)
 
 
 def _recycling(replicas: Iterable[Judged]) -> Iterator[Finding]:

@@ -11,13 +11,17 @@ from trellis.api.labels import PART_OF, SCALING_GROUP, SET_REPLICA_INDEX
 from trellis.api.meta import Key
 from trellis.runtime.controller import Wakes, controller_of
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.pods import is_ready
 from trellis.workloads.scalinggroup.judging import said
 from trellis.workloads.sharing import woken_by_templates
+from trellis.workloads.updates.progress import selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trellis.api.core.pod import Pod
     from trellis.api.grove.podclique import PodClique
+    from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.meta import Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.caches import Caches
@@ -25,12 +29,28 @@ if TYPE_CHECKING:
 
 def wakes(caches: Caches) -> tuple[Wakes[Any], ...]:
     of_group = controller_of(PodCliqueScalingGroup.resource)
+    waking = _Waking(caches)
+    return (
+        Wakes(caches.sets, waking.of_set, _is_told_otherwise),
+        Wakes(caches.pods, waking.of_pod, _is_otherwise),
+        Wakes(caches.cliques, of_group, _says_otherwise),
+        Wakes(caches.gangs, waking.of_gang, _is_recycled),
+        Wakes(caches.claims, of_group, _is_edited),
+        woken_by_templates(caches, waking.of_set),
+    )
 
-    def of_set(found: Object) -> Iterable[Key]:
-        groups = caches.groups.find(BY_SET, str(found.metadata.key))
+
+class _Waking:
+    """The groups that an object concerns."""
+
+    def __init__(self, caches: Caches) -> None:
+        self._caches = caches
+
+    def of_set(self, found: Object) -> Iterable[Key]:
+        groups = self._caches.groups.find(BY_SET, str(found.metadata.key))
         return (group.metadata.key for group in groups)
 
-    def of_gang(gang: PodGang) -> Iterator[Key]:
+    def of_gang(self, gang: PodGang) -> Iterator[Key]:
         """Those with a replica in it. Only that it was made anew is of interest."""
         labels, namespace = gang.metadata.labels, gang.metadata.namespace
         if RECYCLED not in gang.metadata.annotations:
@@ -38,17 +58,20 @@ def wakes(caches: Caches) -> tuple[Wakes[Any], ...]:
         if group := labels.get(SCALING_GROUP):
             yield Key(namespace, group)
             return
-        for found in caches.groups.find(BY_SET, str(Key(namespace, labels.get(PART_OF, "")))):
+        name = str(Key(namespace, labels.get(PART_OF, "")))
+        for found in self._caches.groups.find(BY_SET, name):
             if found.metadata.labels.get(SET_REPLICA_INDEX) == labels.get(SET_REPLICA_INDEX):
                 yield found.metadata.key
 
-    return (
-        Wakes(caches.sets, of_set, _is_edited),
-        Wakes(caches.cliques, of_group, _says_otherwise),
-        Wakes(caches.gangs, of_gang, _is_recycled),
-        Wakes(caches.claims, of_group, _is_edited),
-        woken_by_templates(caches, of_set),
-    )
+    def of_pod(self, pod: Pod) -> Iterator[Key]:
+        """The group that it is in, while that one's replica of the set is being updated."""
+        labels, namespace = pod.metadata.labels, pod.metadata.namespace
+        if SCALING_GROUP not in labels:
+            return
+        found = self._caches.sets.get(Key(namespace, labels.get(PART_OF, "")))
+        turns = selected(found.status) if found is not None else ()
+        if labels.get(SET_REPLICA_INDEX) in [str(index) for index in turns]:
+            yield Key(namespace, labels[SCALING_GROUP])
 
 
 def _is_edited(old: Object, new: Object) -> bool:
@@ -60,6 +83,19 @@ def _is_edited(old: Object, new: Object) -> bool:
         or before.labels != now.labels
         or before.annotations != now.annotations
         or before.owner_references != now.owner_references
+    )
+
+
+def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
+    """Also that it is a replica's turn to be updated."""
+    return _is_edited(old, new) or selected(old.status) != selected(new.status)
+
+
+def _is_otherwise(old: Pod, new: Pod) -> bool:
+    return (
+        is_ready(old) != is_ready(new)
+        or old.metadata.deleting != new.metadata.deleting
+        or old.status.phase != new.status.phase
     )
 
 

@@ -200,6 +200,7 @@ async def test_runtime_scaling_survives_a_new_template() -> None:
         for kind, name in ((PodClique, "llm-0-worker"), (PodCliqueScalingGroup, "llm-0-g")):
             await stage.patch(kind, name, {"spec": {"replicas": 4}})
         newer = body(1)
+        newer["spec"]["updateStrategy"] = {"type": "OnDelete"}
         for clique in newer["spec"]["template"]["cliques"]:
             clique["spec"] |= {
                 "replicas": 1,

@@ -123,6 +123,7 @@ async def test_a_generation_counts_as_observed_when_all_children_bear_it() -> No
         await stage.settle()
         stage.watched.before = hold
         newer = a_set_body("llm", a_clique("worker", podSpec=NEWER), replicas=2)
+        newer["spec"]["updateStrategy"] = {"type": "OnDelete"}
         await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
         await stage.settle()
         assert (await status(stage))["observedGeneration"] == 1

@@ -11,7 +11,7 @@ from msgspec import structs
 from tests.unit.workloads.podcliqueset.builders import WHEN, World, a_condition, a_gang
 from tests.unit.workloads.sets import a_clique, a_set
 from trellis.api.conditions import READY, RECONCILING, STALLED, Motion, Pass
-from trellis.api.grove.updates import SetProgress
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.reasons import CATALOGUE, objects
 from trellis.workloads.pacing import differs
 from trellis.workloads.podcliqueset.gangs import gangs
@@ -138,6 +138,7 @@ def test_how_a_set_is(state: State, ready: str, moving: str, stuck: str, reason:
         READY: (ready, reason),
         RECONCILING: (moving, reason),
         STALLED: (stuck, reason),
+        UPDATE_IN_PROGRESS: ("False", "NoUpdate"),
     }
     assert reason in CATALOGUE
 
@@ -169,11 +170,9 @@ def test_a_generation_is_observed_when_every_child_bears_its_template() -> None:
 
 def test_what_others_wrote_into_the_status_stays() -> None:
     foreign = a_condition("TopologyLevelsUnavailable", "False")
-    progress = SetProgress(update_started_at=NOW)
-    before = seen_before(conditions=(foreign,), update_progress=progress)
+    before = seen_before(conditions=(foreign,))
     status = told(a_state(set=before), Pass(7, NOW)).status
     assert status.conditions[0] == foreign
-    assert status.update_progress == progress
 
 
 def test_errors_keep_their_time_are_bounded_and_go_when_all_is_clean() -> None:

@@ -15,6 +15,7 @@ from trellis.api.labels import Component, common, of_set_replica
 from trellis.api.meta import owner, to_builtins
 from trellis.workloads.members import clique
 from trellis.workloads.outline import Member, Outline
+from trellis.workloads.scalinggroup.rolling import Rolling, rolling
 from trellis.workloads.scalinggroup.state import Place, Replica, Seat, State
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def well(outline: Outline, member: Member, **changes: Any) -> Json:
     """The status of a PodClique all of whose pods are up."""
     count = member.template.spec.replicas
     return {
+        "observedGeneration": 1,
         "replicas": count,
         "readyReplicas": count,
         "scheduledReplicas": count,
@@ -87,6 +89,11 @@ def a_live(
     return stored(clique(outline, member, state_of, None), status=status, **changes)
 
 
+def rolls_of(state: State) -> Rolling:
+    """How far it is with its templates, where no pod is listed."""
+    return rolling(state, lambda _: (), NOON)
+
+
 def a_state(
     replicas: int = 2,
     least: int = 1,
@@ -107,6 +114,7 @@ def a_state(
 
     return State(
         group=group,
+        owner=outline.set,
         place=Place(outline=outline, replica=0, config=config),
         replicas=tuple(
             Replica(

@@ -187,6 +187,7 @@ async def test_a_new_template_reaches_the_members_and_what_was_scaled_stays_so()
         before = await stage.get(PodClique, f"{GROUP}-0-leader")
         stage.forget()
         changed = the_set_body(pods=OTHER_IMAGE)["spec"]
+        changed["updateStrategy"] = {"type": "OnDelete"}
         await stage.patch(PodCliqueSet, "llm", {"spec": changed})
         await stage.settle()
 

@@ -8,7 +8,13 @@ import pytest
 from msgspec import structs
 
 from tests.unit.workloads.members.builders import stored
-from tests.unit.workloads.scalinggroup.builders import a_live, a_scaling_group, a_state, the_set
+from tests.unit.workloads.scalinggroup.builders import (
+    a_live,
+    a_scaling_group,
+    a_state,
+    rolls_of,
+    the_set,
+)
 from trellis.api.labels import SET_REPLICA_INDEX
 from trellis.api.meta import OwnerReference
 from trellis.workloads.members import clique
@@ -57,7 +63,7 @@ def test_a_group_has_a_place_while_its_replica_of_the_set_is_wanted(
 def test_members_that_are_as_wanted_are_found_once_and_then_left_alone() -> None:
     state = a_state()
 
-    first = plan(state)
+    first = plan(state, rolls_of(state))
     settled = {found.metadata.name for found in first.settled}
 
     assert (first.have, first.want, first.complete) == ((), (), True)
@@ -66,7 +72,7 @@ def test_members_that_are_as_wanted_are_found_once_and_then_left_alone() -> None
         replace(one, seats=tuple(replace(seat, settled=True) for seat in one.seats))
         for one in state.replicas
     )
-    assert plan(replace(state, replicas=replicas)).settled == ()
+    assert plan(replace(state, replicas=replicas), rolls_of(state)).settled == ()
 
 
 def test_a_missing_member_is_wanted_and_what_is_left_over_is_surplus() -> None:
@@ -74,7 +80,7 @@ def test_a_missing_member_is_wanted_and_what_is_left_over_is_surplus() -> None:
     outline, group = state.place.outline, state.group
     beyond = a_live(group, outline, outline.grouped(0, outline.groups["pd"], 1)[0])
 
-    planned = plan(replace(state, others=(beyond,)))
+    planned = plan(replace(state, others=(beyond,)), rolls_of(state))
 
     assert [one.metadata.name for one in planned.want] == ["llm-0-pd-0-worker"]
     assert planned.have == (beyond,)
@@ -102,7 +108,8 @@ def test_a_name_that_a_former_group_holds_is_waited_for(
     )
     metadata = structs.replace(holder.metadata, owner_references=(owner,))
 
-    planned = plan(replace(state, others=(structs.replace(holder, metadata=metadata),)))
+    others = (structs.replace(holder, metadata=metadata),)
+    planned = plan(replace(state, others=others), rolls_of(state))
 
     assert [one.metadata.name for one in planned.want] == wanted
     assert not planned.complete

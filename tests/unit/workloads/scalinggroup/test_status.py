@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from tests.unit.workloads.scalinggroup.builders import NOON, a_state, breach
+from tests.unit.workloads.scalinggroup.builders import NOON, a_state, breach, rolls_of
 from trellis.api.conditions import Motion, Pass, find
+from trellis.api.grove.podcliqueset import PodCliqueSetStatus
+from trellis.api.grove.updates import ReplicaProgress, SetProgress
 from trellis.api.reasons import objects
 from trellis.runtime.converged import Converged
 from trellis.workloads.scalinggroup.desired import Plan, excess, lacking, plan
@@ -28,7 +30,7 @@ TROUBLE = Trouble(reason=objects.NAME_CONFLICT, message="x belongs to nobody")
 
 
 def after(state: State, found: Trouble | None = None) -> PodCliqueScalingGroupStatus:
-    return told(state, plan(state), found, SEEN).status
+    return told(state, plan(state, rolls_of(state)), rolls_of(state), found, SEEN).status
 
 
 def standing(status: PodCliqueScalingGroupStatus) -> State:
@@ -137,12 +139,13 @@ def test_the_generation_is_observed_once_all_members_are_there_and_as_wanted() -
     assert after(a_state(observedGeneration=2)).observed_generation == 3
 
 
-def test_the_templates_are_reached_once_all_members_have_reached_them() -> None:
+def test_the_templates_are_reached_once_its_update_has_ended() -> None:
     state = a_state(currentPodCliqueSetGenerationHash="v1-before")
-    behind = a_state(
-        live={"llm-0-pd-1-worker": {"currentPodTemplateHash": "v1-before"}},
-        currentPodCliqueSetGenerationHash="v1-before",
-    )
+    progress = {"updateStartedAt": "2026-01-01T11:00:00Z", "podCliqueSetGenerationHash": "v1-next"}
+    rolling = a_state(currentPodCliqueSetGenerationHash="v1-before", updateProgress=progress)
+    turn = SetProgress(currently_updating=(ReplicaProgress(replica_index=0),))
+    owning = structs.replace(rolling.owner, status=PodCliqueSetStatus(update_progress=turn))
+    behind = replace(rolling, owner=owning)
 
     assert (
         after(state).current_pod_clique_set_generation_hash == state.place.outline.generation_hash
@@ -151,7 +154,8 @@ def test_the_templates_are_reached_once_all_members_have_reached_them() -> None:
 
 
 def test_trouble_is_told_in_conditions_errors_and_an_event() -> None:
-    tells = told(a_state(), DONE, TROUBLE, SEEN)
+    state = a_state()
+    tells = told(state, DONE, rolls_of(state), TROUBLE, SEEN)
 
     assert condition(tells.status, "Ready") == ("False", "NameConflict")
     assert condition(tells.status, "Stalled") == ("True", "NameConflict")
@@ -166,7 +170,7 @@ def test_the_same_trouble_is_told_once_and_a_clean_pass_clears_it() -> None:
     status = after(first, TROUBLE)
     again = standing(status)
 
-    later = told(again, DONE, TROUBLE, Pass(3, NOON.replace(hour=13)))
+    later = told(again, DONE, rolls_of(again), TROUBLE, Pass(3, NOON.replace(hour=13)))
 
     assert later.status == status
     assert later.notes == ()
@@ -202,7 +206,8 @@ def test_losing_all_nodes_is_an_event(before: int, replicas: int, lost: bool) ->
     nodeless: Json = {"scheduledReplicas": 0}
     live: dict[str, Json | None] = {f"llm-0-pd-{index}-leader": nodeless for index in range(2)}
 
-    tells = told(a_state(replicas, live=live, scheduledReplicas=before), DONE, None, SEEN)
+    state = a_state(replicas, live=live, scheduledReplicas=before)
+    tells = told(state, DONE, rolls_of(state), None, SEEN)
 
     assert [note.reason for note in tells.notes] == ["AllScheduledReplicasLost"] * lost
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planner of updates: what is renewed next, or why nothing is. Pure.
+
+It is asked again whenever anything changes and remembers nothing, so that neither a crash nor a
+newer template in the middle needs a rule of its own: what is outdated now is all that counts. With
+OnDelete it never takes a step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.workloads.updates import wording
+from trellis.workloads.updates.choosing import choose
+from trellis.workloads.updates.decisions import Outlook, Step
+from trellis.workloads.updates.state import CliqueState, GroupState, SetState
+from trellis.workloads.updates.turns import turn
+from trellis.workloads.updates.units import pod_units, replica_units
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trellis.workloads.updates.choosing import Choice, Unit
+    from trellis.workloads.updates.decisions import Why
+    from trellis.workloads.updates.state import RollState
+
+
+def next_step(state: CliqueState | GroupState | SetState) -> Step | None:
+    """What is to be renewed now, if anything is."""
+    return outlook(state).step
+
+
+def outlook(state: CliqueState | GroupState | SetState) -> Outlook:
+    """Where the update stands. Where nothing is outdated, it has ended."""
+    if isinstance(state, SetState):
+        return turn(state)
+    if isinstance(state, CliqueState):
+        return _rolling(state, wording.POD, pod_units(state))
+    return _rolling(state, wording.REPLICA, replica_units(state))
+
+
+def _rolling(state: RollState, noun: str, units: tuple[Unit, ...]) -> Outlook:
+    outdated = tuple(unit.index for unit in units if unit.outdated)
+    if state.by_hand or not state.its_turn:
+        return _left_alone(state, noun, outdated, len(units))
+    needed = max(min(state.minimum, len(units)), min(state.at_start, len(units)))
+    if not outdated and _available(units) >= needed:
+        return Outlook(ended=True, why=wording.completed(noun, len(units)))
+    choice = choose(units, state.budget.most)
+    taken = frozenset(choice.all)
+    step = _step(state, noun, units, choice)
+    deadline = _deadline(state, units)
+    is_late = step is None and deadline is not None and deadline <= state.now
+    why = step.why if step else _waiting(state, noun, units, needed)
+    return Outlook(
+        ended=False,
+        why=wording.overdue(why, deadline) if is_late and deadline else why,
+        step=step,
+        active=tuple(unit.index for unit in units if _is_active(unit, taken)),
+        held=tuple(index for index in outdated if index not in taken),
+        again=_again(state, units, deadline),
+        overdue=is_late,
+    )
+
+
+def _left_alone(state: RollState, noun: str, outdated: tuple[int, ...], count: int) -> Outlook:
+    """By hand, or before its turn. By hand nothing keeps its spec: what comes next is new."""
+    if not outdated:
+        return Outlook(ended=True, why=wording.completed(noun, count))
+    if state.by_hand:
+        return Outlook(ended=True, why=wording.left_to_people(noun, len(outdated), count))
+    why = wording.waits_for_turn(noun, len(outdated), count)
+    return Outlook(ended=False, why=why, held=outdated)
+
+
+def _step(state: RollState, noun: str, units: tuple[Unit, ...], choice: Choice) -> Step | None:
+    if not choice.all:
+        return None
+    down = len(units) - _available(units)
+    why = wording.renewing(noun, choice, down, state.budget.most)
+    return Step(indices=choice.all, why=why, paid=choice.paid)
+
+
+def _waiting(state: RollState, noun: str, units: tuple[Unit, ...], needed: int) -> Why:
+    outdated = sum(unit.outdated for unit in units)
+    if not outdated:
+        return wording.waits_for_ready(noun, _available(units), needed)
+    down = [unit.index for unit in units if not unit.available]
+    return wording.waits_for_room(noun, outdated, down, state.budget.most)
+
+
+def _available(units: tuple[Unit, ...]) -> int:
+    return sum(unit.available for unit in units)
+
+
+def _is_active(unit: Unit, taken: frozenset[int]) -> bool:
+    return unit.index in taken if unit.outdated else not unit.available
+
+
+def _deadline(state: RollState, units: tuple[Unit, ...]) -> datetime | None:
+    """It counts from when something last became Ready on the new template, or from the start."""
+    allowed = state.budget.progress_deadline
+    if allowed is None or state.started is None:
+        return None
+    moved = [each.ready_since for each in units if each.ready_since and not each.outdated]
+    return max((state.started, *moved)) + allowed
+
+
+def _again(state: RollState, units: tuple[Unit, ...], deadline: datetime | None) -> datetime | None:
+    moments = [*(unit.changes_at for unit in units), deadline]
+    return min((each for each in moments if each and each > state.now), default=None)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The condition and the events that tell of an update. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.api.conditions import Finding, Status
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
+from trellis.api.reasons import updates
+from trellis.runtime.notes import Note
+from trellis.workloads.deadlines import told
+from trellis.workloads.updates.progress.spans import span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trellis.api.grove.updates import CliqueProgress, GroupProgress, SetProgress
+    from trellis.api.reasons import Reason
+    from trellis.workloads.updates.decisions import Outlook
+    from trellis.workloads.updates.progress.spans import Span
+
+_LEFT = updates.UPDATE_WAITS_FOR_DELETION
+
+
+def finding(found: Span | None, outlook: Outlook) -> Finding:
+    """Whether an update is under way. One that waits for people to delete pods is not."""
+    if found is not None and found.is_open:
+        if outlook.ended:
+            text = "Not everything that the new template asks for is written yet"
+            return _finding(Status.TRUE, updates.UPDATE_IN_PROGRESS, text)
+        return _finding(Status.TRUE, outlook.why.reason, outlook.why.text)
+    if outlook.why.reason is _LEFT or outlook.held:
+        return _finding(Status.FALSE, outlook.why.reason, outlook.why.text)
+    if found is None or found.ended is None:
+        return _finding(Status.FALSE, updates.NO_UPDATE, "There has been no update")
+    text = f"The last update ended at {told(found.ended)}"
+    return _finding(Status.FALSE, updates.UPDATE_COMPLETED, text)
+
+
+def notes(
+    before: SetProgress | GroupProgress | CliqueProgress | None,
+    after: SetProgress | GroupProgress | CliqueProgress | None,
+    outlook: Outlook,
+) -> Iterator[Note]:
+    """What is to be told when a status is written: that an update began, stands still, or ended.
+
+    `before` and `after` are what the status said of it, and what it says next.
+    """
+    was, now = span_of(before), span_of(after)
+    if now is None:
+        return
+    if was is None or was.started != now.started:
+        yield Note(updates.UPDATE_STARTED.token, f"An update began. {outlook.why.text}")
+    if now.ended is not None and (was is None or was != now):
+        text = f"The update has ended. {outlook.why.text}"
+        reason = _LEFT if outlook.why.reason is _LEFT else updates.UPDATE_COMPLETED
+        yield Note(reason.token, text)
+    elif outlook.overdue:
+        yield Note(updates.PROGRESS_DEADLINE_EXCEEDED.token, outlook.why.text, "Warning")
+
+
+def _finding(status: Status, reason: Reason, text: str) -> Finding:
+    return Finding(type=UPDATE_IN_PROGRESS, status=status, reason=reason, message=text)
