@@ -87,7 +87,6 @@ async def measure() -> None:
     settings = Settings(kubernetes=binary.kubernetes, audit=True)
     print(f"PodCliqueSets, Kubernetes {binary.kubernetes}, {NODES} simulated nodes")
     async with running(binary, settings, Place()) as lab, _client(lab) as client, _nodes(lab):
-        await _bare(client, 1000)
         configuration = OperatorConfiguration()
         beside = Beside(
             client=client, server=lab.server, authority=lab.authority, folder=lab.folder
@@ -100,10 +99,10 @@ async def measure() -> None:
             await operator.ready()
             bench = Bench(lab, client, operator, another)
             await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
-            await bench.one("(a) 1,000 pods", [large("a")], 1000)
+            await bench.beside("(a) 1,000 pods", [large("a")], 1000)
             await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
             async with _verdicts(client):
-                await bench.one("(a) born pinned", [large("pinned")], 1000)
+                await bench.beside("(a) born pinned", [large("pinned")], 1000)
             if "--ten" in sys.argv:
                 ten = [large(f"t{n}") for n in range(10)]
                 await bench.one("10,000 pods", ten, 10_000, restarts=True)
@@ -170,7 +169,16 @@ class Bench:
     operator: Companion
     another: Callable[[], AbstractAsyncContextManager[Companion]]
 
-    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> None:
+    async def beside(self, name: str, sets: list[Json], pods: int) -> None:
+        """The same between two runs of a bare client: others on this machine come and go."""
+        before = await _bare(self.client, pods)
+        bound = await self.one(name, sets, pods)
+        after = await _bare(self.client, pods)
+        times = bound / ((before + after) / 2)
+        print(f"    bound after {times:.2f} times what the bare client took on average")
+
+    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> float:
+        """Returns after how many seconds all were bound."""
         namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
         await _namespace(self.client, namespace)
         before, offset = self._cpu(), self._log_end()
@@ -201,6 +209,7 @@ class Bench:
                     await found.delete(body["metadata"]["name"])
                 await _until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
                 print(f"    deleted in {time.perf_counter() - began:.2f} s")
+            return seen.times["bound"]
 
     @asynccontextmanager
     async def _restarted(self) -> AsyncIterator[None]:
@@ -288,9 +297,9 @@ async def _verdicts(client: Client) -> AsyncIterator[None]:
         await client.of(POLICIES, bytes).delete("verdicts")
 
 
-async def _bare(client: Client, count: int) -> None:
-    """The same pods from a client that does nothing else."""
-    namespace = "bare"
+async def _bare(client: Client, count: int) -> float:
+    """The same pods from a client that does nothing else; after how many seconds they are bound."""
+    namespace = f"bare-{random.getrandbits(32):08x}"
     await _namespace(client, namespace)
     pods = client.of(Pod.resource, bytes, namespace)
     bodies = [
@@ -308,6 +317,7 @@ async def _bare(client: Client, count: int) -> None:
         print(f"a bare client, {count} pods: {times}")
         await client.of(NAMESPACES, bytes).delete(namespace)
         await _until(lambda: len(seen.cache) == 0, "bare pods to be gone")
+        return seen.times["bound"]
 
 
 @asynccontextmanager
