@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import sys
 import time
 from contextlib import asynccontextmanager, nullcontext
@@ -61,19 +62,17 @@ BINDINGS = Resource(
 
 
 async def measure() -> None:
-    async with grounded("PodCliqueSets") as ground:
-        await _bare(ground.client, 1000)
-        async with ground.operator() as operator:
-            await operator.ready()
-            bench = Bench(ground, operator)
-            await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
-            await bench.one("(a) 1,000 pods", [large("a")], 1000)
-            await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
-            async with _verdicts(ground.client):
-                await bench.one("(a) born pinned", [large("pinned")], 1000)
-            if "--ten" in sys.argv:
-                ten = [large(f"t{n}") for n in range(10)]
-                await bench.one("10,000 pods", ten, 10_000, restarts=True)
+    async with grounded("PodCliqueSets") as ground, ground.operator() as operator:
+        await operator.ready()
+        bench = Bench(ground, operator)
+        await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
+        await bench.beside("(a) 1,000 pods", [large("a")], 1000)
+        await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
+        async with _verdicts(ground.client):
+            await bench.beside("(a) born pinned", [large("pinned")], 1000)
+        if "--ten" in sys.argv:
+            ten = [large(f"t{n}") for n in range(10)]
+            await bench.one("10,000 pods", ten, 10_000, restarts=True)
 
 
 def large(name: str) -> Json:
@@ -88,7 +87,16 @@ class Bench:
     ground: Ground
     operator: Companion
 
-    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> None:
+    async def beside(self, name: str, sets: list[Json], pods: int) -> None:
+        """The same between two runs of a bare client: others on this machine come and go."""
+        before = await _bare(self.ground.client, pods)
+        bound = await self.one(name, sets, pods)
+        after = await _bare(self.ground.client, pods)
+        times = bound / ((before + after) / 2)
+        print(f"    bound after {times:.2f} times what the bare client took on average")
+
+    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> float:
+        """Returns after how many seconds all were bound."""
         namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
         await new_namespace(self.ground.client, namespace)
         before, offset = self._cpu(), log_end(self.ground.lab)
@@ -119,6 +127,7 @@ class Bench:
                     await found.delete(body["metadata"]["name"])
                 await until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
                 print(f"    deleted in {time.perf_counter() - began:.2f} s")
+            return seen.times["bound"]
 
     @asynccontextmanager
     async def _restarted(self) -> AsyncIterator[None]:
@@ -139,9 +148,11 @@ class Bench:
             print(f"      {count:6} {what}")
 
     def _cpu(self) -> dict[str, float]:
-        pids = {"the operator": self.operator.pid, "the API server": self.ground.lab.pid(API_SERVER)}
+        pids = {
+            "the operator": self.operator.pid,
+            "the API server": self.ground.lab.pid(API_SERVER),
+        }
         return {name: cpu_seconds(pid) for name, pid in pids.items()}
-
 
 
 @asynccontextmanager
@@ -188,9 +199,9 @@ async def _verdicts(client: Client) -> AsyncIterator[None]:
         await client.of(POLICIES, bytes).delete("verdicts")
 
 
-async def _bare(client: Client, count: int) -> None:
-    """The same pods from a client that does nothing else."""
-    namespace = "bare"
+async def _bare(client: Client, count: int) -> float:
+    """The same pods from a client that does nothing else; after how many seconds they are bound."""
+    namespace = f"bare-{random.getrandbits(32):08x}"
     await new_namespace(client, namespace)
     pods = client.of(Pod.resource, bytes, namespace)
     bodies = [
@@ -208,3 +219,4 @@ async def _bare(client: Client, count: int) -> None:
         print(f"a bare client, {count} pods: {times}")
         await client.of(NAMESPACES, bytes).delete(namespace)
         await until(lambda: len(seen.cache) == 0, "bare pods to be gone")
+        return seen.times["bound"]

@@ -247,7 +247,8 @@ async def test_what_others_put_on_a_gang_stays(world: World) -> None:
     }
     mark = {"metadata": {"annotations": {"example.com/mark": "mine"}}}
     await world.patch(GANGS, "wl-0", mark)
-    present = (await world.get(GANGS, "wl-0"))["status"]["conditions"]
+    ready = await world.until(GANGS, "wl-0", partial(is_true, kind="Ready"), "to be ready")
+    present = ready["status"]["conditions"]
     await world.patch(GANGS, "wl-0", {"status": {"conditions": [*present, foreign]}}, "status")
     lost = next(pod for pod in pods if clique_of(pod) == "wl-0-pc-a")
     await world.kill([lost])
