@@ -139,9 +139,11 @@ class Bench:
             print(f"      {count:6} {what}")
 
     def _cpu(self) -> dict[str, float]:
-        pids = {"the operator": self.operator.pid, "the API server": self.ground.lab.pid(API_SERVER)}
+        pids = {
+            "the operator": self.operator.pid,
+            "the API server": self.ground.lab.pid(API_SERVER),
+        }
         return {name: cpu_seconds(pid) for name, pid in pids.items()}
-
 
 
 @asynccontextmanager

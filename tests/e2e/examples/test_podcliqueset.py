@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 # What a page tells its reader to expect.
 SHOWN = {
     "rolling": ("ProgressDeadlineExceeded", "it has failed"),
-    "node-failure": (
-        "pretrain: 0 of 8 pods have the current template; OnDelete leaves the rest",
-    ),
+    "node-failure": ("pretrain: 0 of 8 pods have the current template; OnDelete leaves the rest",),
     "maintenance": (
         "answers: 2 of 8 pods have the current template; OnDelete leaves the rest",
         "answers: all 8 pods have the current template",
