@@ -52,7 +52,10 @@ class Gates:
         annotations = gang["metadata"].get("annotations", {}) if gang else {}
         if PLACEMENT in annotations:
             return
-        if gang is None or (commit.place.namespace, label(commit.body, POD_GANG)) not in self._begun:
+        if (
+            gang is None
+            or (commit.place.namespace, label(commit.body, POD_GANG)) not in self._begun
+        ):
             yield Finding("I-08", f"{commit.place} was made without a gate, and nobody placed it")
             return
         yield from self._lifted(commit, gang)

@@ -41,8 +41,8 @@ def paused(owner: PodCliqueSet, name: str, mark: str = "", **progress: Any) -> P
     return pause(owner, outline, found, live)
 
 
-TURN = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 0}]}
-OTHERS_TURN = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 1}]}
+TURN: dict[str, Any] = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 0}]}
+OTHERS_TURN: dict[str, Any] = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 1}]}
 
 
 def test_without_an_update_nothing_is() -> None:
@@ -57,7 +57,12 @@ def test_what_is_being_updated_is_and_what_stands_beside_it_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("whole", "mark", "lasts"),
-    [(TURN, "current", True), (TURN, "older", False), (TURN, "", False), (OTHERS_TURN, "current", False)],
+    [
+        (TURN, "current", True),
+        (TURN, "older", False),
+        (TURN, "", False),
+        (OTHERS_TURN, "current", False),
+    ],
     ids=["released", "by an earlier update", "not released", "done"],
 )
 def test_a_released_replica_is_whatever_is_new_in_it(

@@ -73,9 +73,7 @@ def validating(policy: Policy, stored: Stored = NOTHING) -> Handler:
     return handle
 
 
-def judged(
-    new: Subject, old: Subject | None, policy: Policy, stored: Stored = NOTHING
-) -> Verdict:
+def judged(new: Subject, old: Subject | None, policy: Policy, stored: Stored = NOTHING) -> Verdict:
     """`old` is as it is stored, if it is and can be read."""
     found = tuple(problems_of(new, policy))
     if found and old is not None:
