@@ -41,8 +41,8 @@ def paused(owner: PodCliqueSet, name: str, mark: str = "", **progress: Any) -> P
     return pause(owner, outline, found, live)
 
 
-TURN = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 0}]}
-OTHERS_TURN = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 1}]}
+TURN: dict[str, Any] = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 0}]}
+OTHERS_TURN: dict[str, Any] = {"updateStartedAt": BEGAN, "currentlyUpdating": [{"replicaIndex": 1}]}
 
 
 def test_without_an_update_nothing_is() -> None:

@@ -22,7 +22,7 @@ def a_subject(strategy: str | None) -> Subject:
     body: dict[str, Any] = a_set_body("llm", a_clique("w", 4))
     if strategy is not None:
         body["spec"]["updateStrategy"] = {"type": strategy}
-    return subject(msgspec.convert(body, Document))
+    return subject(msgspec.json.decode(msgspec.json.encode(body), type=Document))
 
 
 def counting(count: int) -> Stored:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.unit.workloads.members.builders import stored
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_set
 from trellis.api.annotation import APPLIED, PRIORITY_CLASS, READY_BEFORE, RELEASED
-from trellis.api.grove.podclique import PodClique
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.members import (
     Terms,
@@ -22,6 +21,9 @@ from trellis.workloads.members import (
     ready_before,
 )
 from trellis.workloads.outline import Outline
+
+if TYPE_CHECKING:
+    from trellis.api.grove.podclique import PodClique
 
 NEWER: dict[str, Any] = {"containers": [{"name": "main", "image": "registry.example/app:2"}]}
 HELD = Terms(held=True)

@@ -162,7 +162,10 @@ def a_pod(name: str, index: int, **more: Any) -> Pod:
         uid=f"uid-{name}",
         creation_timestamp=more.pop("made", START),
         deletion_timestamp=more.pop("deleted", None),
-        labels={POD_INDEX: str(index), POD_TEMPLATE_HASH: str(more.pop("template_hash", ""))},
+        labels={
+            POD_INDEX: str(index),
+            POD_TEMPLATE_HASH: str(more.pop("template_hash", "v1-older")),
+        },
         annotations=more.pop("annotations", {}),
         owner_references=(controller,),
     )

@@ -86,7 +86,7 @@ def free(births: int, gang: PodGang | None = None, **pods: dict[str, Any]) -> bo
 def test_a_pod_is_born_free_where_its_gate_would_be_lifted_at_once(
     births: int, pods: dict[str, dict[str, Any]], expected: bool
 ) -> None:
-    assert free(births, **pods) is expected
+    assert free(births, None, **pods) is expected
 
 
 def test_what_another_scheduler_must_be_told_of_first_is_not() -> None:

@@ -71,6 +71,7 @@ def condition(found: PodCliqueStatus, kind: str) -> Condition:
 
 
 READY: dict[str, Any] = {}
+NEW: dict[str, Any] = {"template_hash": a_scene().outline.template_hashes["worker"]}
 STARTING: dict[str, Any] = {"ready": False}
 GATED: dict[str, Any] = {"gated": True}
 PENDING: dict[str, Any] = {"node": "", "ready": False}
@@ -290,7 +291,8 @@ def test_a_breach_of_what_was_never_up_has_no_consequence_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("pods", "more", "expected"),
     [
-        pytest.param((READY, READY), {}, ("True", "False", "AllReplicasAvailable"), id="well"),
+        pytest.param((NEW, NEW), {}, ("True", "False", "AllReplicasAvailable"), id="well"),
+        pytest.param((READY, READY), {}, ("True", "True", "UpdateInProgress"), id="outdated"),
         pytest.param((READY,), {}, ("False", "True", "CreatingChildren"), id="one is missing"),
         pytest.param((GATED, GATED), {}, ("False", "True", "WaitingForGang"), id="gated"),
         pytest.param(

@@ -56,7 +56,7 @@ async def lose_a_clique(show: Show, chance: Random) -> None:
 async def stand_still(show: Show, chance: Random) -> None:
     """Nothing starts for a while."""
     show.nodes.starts = lambda _: False
-    await asyncio.sleep(chance.uniform(1, 20))
+    await asyncio.sleep(chance.randint(1, 20))
     show.nodes.starts = lambda _: True
     show.nodes.look()
 
@@ -88,7 +88,7 @@ async def a_story(seed: int) -> None:
             except NotFound:
                 # It is being made anew just now.
                 told.append("missed")
-            await asyncio.sleep(chance.choice([0, 0.2, 1, 3, 8, 20]))
+            await asyncio.sleep(chance.choice([0, 0.25, 1, 3, 8, 20]))
         await show.switch(ROLLING)
         await asyncio.sleep(200)
         status = (await show.set())["status"]
