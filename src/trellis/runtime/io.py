@@ -39,7 +39,7 @@ class IO:
     @property
     def is_busy(self) -> bool:
         """Whether so much is on its way to the API that what can wait had better."""
-        return self._writes.are_many
+        return self._writes.is_busy
 
     async def converge(
         self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]

@@ -60,7 +60,7 @@ class Writes:
         self.barrier = barrier
 
     @property
-    def are_many(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether so much is on its way to the API that what can wait had better."""
         return self._client.gate.is_crowded
 

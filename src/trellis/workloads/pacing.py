@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from trellis.api.meta import Value
+    from trellis.api.meta import Object, Value
     from trellis.instruments.clock import Clock
     from trellis.runtime.cache import Cache
     from trellis.runtime.io import IO
@@ -62,7 +62,7 @@ class _Stale:
 
 
 class StatusPacer:
-    """Of one controller. What it remembers is by uid."""
+    """Of one controller. What it remembers is by uid, and goes with the object."""
 
     def __init__(self, cache: Cache[Any], clock: Clock, quiet: float = QUIET_SECONDS) -> None:
         self._cache = cache
@@ -70,6 +70,11 @@ class StatusPacer:
         self._quiet = quiet
         self._stale: dict[str, _Stale] = {}
         self._patience: dict[str, float] = {}
+        cache.subscribe(self._followed)
+
+    def __len__(self) -> int:
+        """Of how many objects it remembers anything."""
+        return len(self._stale.keys() | self._patience.keys())
 
     async def write(
         self,
@@ -86,7 +91,7 @@ class StatusPacer:
         """
         uid, now = found.metadata.uid, self._clock.monotonic()
         if not differs(found, status):
-            self.forget(uid)
+            self._forget(uid)
             return None
         quiet = _QUIET.get(haste, self._quiet)
         busy = io.is_busy
@@ -97,8 +102,11 @@ class StatusPacer:
         self._written(uid, now)
         return None
 
-    def forget(self, uid: str) -> None:
-        """The object is gone, or what is stored is true."""
+    def _followed(self, old: Object | None, new: Object | None, *, fresh: bool) -> None:  # noqa: ARG002
+        if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
+            self._forget(old.metadata.uid)
+
+    def _forget(self, uid: str) -> None:
         self._stale.pop(uid, None)
         self._patience.pop(uid, None)
 

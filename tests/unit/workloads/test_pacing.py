@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.memory_api import MemoryApi
 from tests.support.virtual import VirtualClock, dice, virtual
-from tests.unit.runtime.builders import BOXES, Box, BoxStatus, a_box
+from tests.unit.runtime.builders import BOXES, Box, BoxStatus, a_box, a_delta
 from trellis.api.meta import encode
 from trellis.instruments.metrics import Meter
 from trellis.kube.client import Client
@@ -36,7 +36,8 @@ class Desk:
         meter = Meter()
         recorder = Recorder(client, meter, reporter="toys.dev/operator", instance="one")
         self.io = IO(Writes(client, Barrier(), meter, lambda: True), recorder)
-        self.pacer = StatusPacer(Cache(BOXES, Box), CLOCK)
+        self.cache = Cache(BOXES, Box)
+        self.pacer = StatusPacer(self.cache, CLOCK)
         made = await client.of(BOXES, Box, "nursery").create(encode(a_box(resource_version="")))
         self.api.requests.clear()
         return made
@@ -131,3 +132,16 @@ async def test_what_is_new_is_told_of_when_more_is_known_or_after_a_while() -> N
     await CLOCK.sleep(QUIET_SECONDS)
     assert await desk.write(box, 2) is None
     assert desk.api.writes == ["PATCH box/status"]
+
+
+@virtual
+async def test_nothing_is_remembered_of_what_is_gone() -> None:
+    desk = Desk()
+    await desk.open()
+    box = await desk.client.of(BOXES, Box, "nursery").get("box")
+    desk.cache.apply(a_delta(2, box))
+    await desk.stream()
+    await desk.write(box, 7)
+    assert len(desk.pacer) == 1
+    desk.cache.apply(a_delta(3, gone=[box]))
+    assert len(desk.pacer) == 0

@@ -58,6 +58,12 @@ class PodCliqueSpec(Value, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         detach(self, "pod_spec")
 
+    @property
+    def needed(self) -> int:
+        """How many pods it takes for it to be well: never more than are wanted at all."""
+        least = self.min_available
+        return self.replicas if least is None else min(least, self.replicas)
+
 
 class PodCliqueStatus(Value, frozen=True, kw_only=True):
     """What has become of a PodClique."""

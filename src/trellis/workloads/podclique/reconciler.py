@@ -110,9 +110,7 @@ class Reconciler:
 
     async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""
-        uid = clique.metadata.uid
-        self._pacer.forget(uid)
-        self._actor.forget(uid)
+        self._actor.forget(clique.metadata.uid)
         if clique.metadata.deleting:
             await io.remove_finalizer(self._caches.cliques, clique, CLIQUE_FINALIZER)
         return DONE

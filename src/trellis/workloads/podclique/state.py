@@ -55,9 +55,7 @@ class State:
 
     @property
     def needed(self) -> int:
-        """How many pods it takes for it to be well: never more than are wanted at all."""
-        least = self.clique.spec.min_available
-        return self.replicas if least is None else min(least, self.replicas)
+        return self.clique.spec.needed
 
     @property
     def standalone(self) -> bool:

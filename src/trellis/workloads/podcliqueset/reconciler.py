@@ -34,7 +34,7 @@ PACE = Pace(burst=8, seconds=0.25)
 # What is begun is to be finished before more is begun: hundreds of replicas that are all half made
 # start late, and each tells of every step. So few are begun at a time, and those who make gangs and
 # pods of them outnumber those who begin.
-FEWER = 3
+SHARE_THAT_BEGINS = 1 / 3
 
 
 def controllers(
@@ -66,7 +66,7 @@ def controllers(
             woken_by=_wakes_of_replicas(caches),
             identity=replica.identity,
             pace=PACE,
-            workers=max(1, workers // FEWER),
+            workers=max(1, int(workers * SHARE_THAT_BEGINS)),
         ),
     )
 

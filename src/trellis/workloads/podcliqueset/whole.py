@@ -52,7 +52,6 @@ class SetReconciler:
         """For the cache: of a set that is gone, nothing is remembered."""
         if old is not None and new is None:
             self._board.forget(old.metadata.uid)
-            self._pacer.forget(old.metadata.uid)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         found = self._caches.sets.get(key)

@@ -23,7 +23,6 @@ from trellis.workloads.podgang.recycle import (
     decide,
     health,
     is_breached,
-    needed,
 )
 from trellis.workloads.pods import is_well
 from trellis.workloads.recycled import EVERY_CLIQUE, recycled_at, stamps
@@ -103,7 +102,7 @@ class Ailing:
         if own is not None and is_ours(own):
             named = set(all_listed_names(own).get(clique.metadata.name, ()))
             pods = tuple(pod for pod in pods if pod.metadata.name in named)
-        return sum(is_well(pod) for pod in pods) >= needed(clique)
+        return sum(is_well(pod) for pod in pods) >= clique.spec.needed
 
 
 def _recycled(state: State, clique: str, own: PodGang | None) -> datetime | None:

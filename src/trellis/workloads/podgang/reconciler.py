@@ -155,8 +155,6 @@ class Reconciler:
         writer = self._observer.identity(key) or part_of(owner.metadata.uid, key.name)
         children = Children(cache=self._caches.gangs, compare=compare, part=writer)
         written = await io.converge(owner, children, have, want)
-        if holder is not None and written.deleted:
-            self._pacer.forget(holder.metadata.uid)
         if written.refused:
             io.record(self._caches.sets, owner, unwritten(written.refused[0]))
             raise written.refused[0].error

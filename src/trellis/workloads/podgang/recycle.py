@@ -122,12 +122,6 @@ def is_breached(clique: PodClique) -> bool:
     return breach is not None and breach.status == Status.TRUE.value
 
 
-def needed(clique: PodClique) -> int:
-    """How many pods it takes for it to be well: never more than are wanted at all."""
-    least, replicas = clique.spec.min_available, clique.spec.replicas
-    return replicas if least is None else min(least, replicas)
-
-
 def health(clique: PodClique, recycled: datetime | None, paused: Pause = NONE) -> Health:
     """`recycled`: when it was last made anew. Of none, or at least none, nothing can be down.
 
@@ -135,7 +129,7 @@ def health(clique: PodClique, recycled: datetime | None, paused: Pause = NONE) -
     from then on.
     """
     name = clique.metadata.name
-    if needed(clique) <= 0 or paused.lasts:
+    if clique.spec.needed <= 0 or paused.lasts:
         return Health(clique=name)
     if not is_up_since(clique.status.first_available_time, recycled):
         return Health(clique=name, is_down=True)

@@ -66,10 +66,10 @@ def said(clique: PodClique) -> tuple[object, ...]:
 def _judged(replica: Replica, outline: Outline) -> Judged:
     live = [seat.live for seat in replica.seats if seat.live is not None]
     complete = len(live) == len(replica.seats)
-    scheduled = complete and all(one.status.scheduled_replicas >= _needed(one) for one in live)
-    available = scheduled and all(one.status.ready_replicas >= _needed(one) for one in live)
+    scheduled = complete and all(one.status.scheduled_replicas >= one.spec.needed for one in live)
+    available = scheduled and all(one.status.ready_replicas >= one.spec.needed for one in live)
     current = complete and all(_is_current(seat, outline) for seat in replica.seats)
-    ample = all(one.status.updated_replicas >= _needed(one) for one in live)
+    ample = all(one.status.updated_replicas >= one.spec.needed for one in live)
     recovering = any(_is_recovering(seat, replica) for seat in replica.seats)
     return Judged(
         index=replica.index,
@@ -85,14 +85,8 @@ def _judged(replica: Replica, outline: Outline) -> Judged:
     )
 
 
-def _needed(clique: PodClique) -> int:
-    """How many pods make its minimum now; none where it is scaled to zero."""
-    spec = clique.spec
-    return spec.replicas if spec.min_available is None else min(spec.min_available, spec.replicas)
-
-
 def _is_recovering(seat: Seat, replica: Replica) -> bool:
-    if seat.live is None or not replica.recycled or not _needed(seat.live):
+    if seat.live is None or not replica.recycled or not seat.live.spec.needed:
         return False
     recycled = replica.recycled.get(seat.member.name)
     return recycled is not None and not is_up_since(seat.live.status.first_available_time, recycled)
@@ -102,7 +96,7 @@ def _holds(clique: PodClique) -> bool:
     """Whether it holds its minimum. Of one that has said nothing yet, that is not known."""
     breached = conditions.find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if breached is None:
-        return not _needed(clique)
+        return not clique.spec.needed
     return breached.status != conditions.Status.TRUE.value
 
 

@@ -81,7 +81,6 @@ class Reconciler:
         if group.metadata.deleting:
             # Grove's: what is made here goes with its owner, and nothing needs to be held up.
             await io.remove_finalizer(self._caches.groups, group, SCALING_GROUP_FINALIZER)
-            self._pacer.forget(group.metadata.uid)
             self._rosters.forget(group.metadata.uid)
             return DONE
         owning = self._caches.set_of(group)
