@@ -92,18 +92,21 @@ class Converger:
     ) -> Converged:
         """Changes objects that may belong to others, as when a gate is lifted from their pods.
 
-        Raises when something is to be tried again; an object that is gone is passed over.
+        It goes before whatever makes more of them. Raises when something is to be tried again; an
+        object that is gone is passed over.
         """
         writer = children.part or owner.metadata.uid
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
         family = _Family(self._writes, owner, children, self._futile)
         tally = Tally(blocked=[], conflicts=[])
-        await self._phase(tally, [family.patch(edit) for edit in edits if edit not in self._futile])
+        steps = [family.patch(edit) for edit in edits if edit not in self._futile]
+        await self._phase(tally, steps, finishes=True)
         return tally.converged()
 
-    async def _phase(self, tally: Tally, steps: list[Step]) -> None:
-        results = await in_parallel([step.act for step in steps], self._parallel, _goes_on)
+    async def _phase(self, tally: Tally, steps: list[Step], *, finishes: bool = False) -> None:
+        acts = [step.act for step in steps]
+        results = await in_parallel(acts, self._parallel, _goes_on, finishes=finishes)
         tally.add(steps, results)
         if tally.trouble is not None:
             raise tally.trouble
