@@ -67,6 +67,9 @@ class Watched:
     def __post_init__(self) -> None:
         self.cache.subscribe(self._changed)
 
+    def __str__(self) -> str:
+        return "  ".join(f"{what} {seconds:.2f} s" for what, seconds in self.times.items())
+
     def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
         del old, fresh
         if new is None:

@@ -59,6 +59,8 @@ BINDINGS = Resource(
     "mutatingadmissionpolicybindings",
     namespaced=False,
 )
+# Of a pod's spec, what nobody asks for or what would hold it back.
+BY_SERVER = ("nodeName", "schedulingGates", "serviceAccount", "serviceAccountName", "volumes")
 
 
 async def measure() -> None:
@@ -88,15 +90,22 @@ class Bench:
     operator: Companion
 
     async def beside(self, name: str, sets: list[Json], pods: int) -> None:
-        """The same between two runs of a bare client: others on this machine come and go."""
-        before = await _bare(self.ground.client, pods)
-        bound = await self.one(name, sets, pods)
-        after = await _bare(self.ground.client, pods)
-        times = bound / ((before + after) / 2)
-        print(f"    bound after {times:.2f} times what the bare client took on average")
+        """And then the same pods from a bare client: with the labels and variables that these have,
+        and with as little in them as a pod can have."""
+        bound, bodies = await self.one(name, sets, pods)
+        same = await _bare(self.ground.client, bodies, "the same pod")
+        small = await _bare(self.ground.client, _small(pods), "a pod with nothing in it")
+        print(
+            f"    bound after {bound / same:.2f} times what the bare client took for the same pods"
+        )
+        print(
+            f"    bound after {bound / small:.2f} times what it took for pods with nothing in them"
+        )
 
-    async def one(self, name: str, sets: list[Json], pods: int, *, restarts: bool = False) -> float:
-        """Returns after how many seconds all were bound."""
+    async def one(
+        self, name: str, sets: list[Json], pods: int, *, restarts: bool = False
+    ) -> tuple[float, list[Json]]:
+        """Returns after how many seconds all were bound, and what a bare client would create."""
         namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
         await new_namespace(self.ground.client, namespace)
         before, offset = self._cpu(), log_end(self.ground.lab)
@@ -105,10 +114,7 @@ class Bench:
                 await self.ground.client.of(PodCliqueSet.resource, bytes, namespace).create(body)
             await until(lambda: len(seen.ready) >= pods, f"{pods} ready pods in {namespace}")
             after, ready = self._cpu(), log_end(self.ground.lab)
-            times = "  ".join(
-                f"{what} {seen.times[what]:.2f} s" for what in ("made", "bound", "ready")
-            )
-            print(f"{name}: {times}")
+            print(f"{name}: {seen}")
             for what in before:
                 print(f"    CPU of {what}: {after[what] - before[what]:.1f} s")
             print(f"    memory of the operator: {peak_megabytes(self.operator.pid)} MB at most")
@@ -120,6 +126,7 @@ class Bench:
             await asyncio.sleep(SETTLED_SECONDS)
             settled = len(operator_writes(self.ground.lab, quiet, log_end(self.ground.lab)))
             print(f"    {settled} writes in {SETTLED_SECONDS:.0f} settled seconds")
+            bodies = await _bodies(self.ground.client, namespace)
             async with self._restarted() if restarts else nullcontext():
                 began = time.perf_counter()
                 for body in sets:
@@ -127,7 +134,7 @@ class Bench:
                     await found.delete(body["metadata"]["name"])
                 await until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
                 print(f"    deleted in {time.perf_counter() - began:.2f} s")
-            return seen.times["bound"]
+            return seen.times["bound"], bodies
 
     @asynccontextmanager
     async def _restarted(self) -> AsyncIterator[None]:
@@ -199,24 +206,39 @@ async def _verdicts(client: Client) -> AsyncIterator[None]:
         await client.of(POLICIES, bytes).delete("verdicts")
 
 
-async def _bare(client: Client, count: int) -> float:
-    """The same pods from a client that does nothing else; after how many seconds they are bound."""
-    namespace = f"bare-{random.getrandbits(32):08x}"
-    await new_namespace(client, namespace)
-    pods = client.of(Pod.resource, bytes, namespace)
-    bodies = [
+async def _bodies(client: Client, namespace: str) -> list[Json]:
+    """The pods there as they would be asked for by somebody without owners, gates and nodes."""
+    found = (await client.of(Pod.resource, dict, namespace).list()).objects
+    return [_asked(one) for one in found]
+
+
+def _asked(pod: Json) -> Json:
+    metadata = {key: pod["metadata"].get(key) for key in ("name", "labels", "annotations")}
+    spec = {key: value for key, value in pod["spec"].items() if key not in BY_SERVER}
+    spec["containers"] = [{**one, "volumeMounts": []} for one in spec["containers"]]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _small(count: int) -> list[Json]:
+    return [
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"bare-{n}"}, "spec": POD_SPEC}
         for n in range(count)
     ]
+
+
+async def _bare(client: Client, bodies: list[Json], what: str) -> float:
+    """From a client that does nothing else; after how many seconds they are bound."""
+    namespace = f"bare-{random.getrandbits(32):08x}"
+    await new_namespace(client, namespace)
+    pods = client.of(Pod.resource, bytes, namespace)
 
     def create(body: Json) -> Callable[[], Any]:
         return lambda: pods.create(body)
 
     async with watched(client, namespace) as seen:
         await in_parallel([create(body) for body in bodies], 32, goes_on=lambda _: False)
-        await until(lambda: len(seen.ready) >= count, "bare pods")
-        times = "  ".join(f"{what} {seen.times[what]:.2f} s" for what in ("made", "bound", "ready"))
-        print(f"a bare client, {count} pods: {times}")
+        await until(lambda: len(seen.ready) >= len(bodies), "bare pods")
+        print(f"a bare client, {len(bodies)} times {what}: {seen}")
         await client.of(NAMESPACES, bytes).delete(namespace)
         await until(lambda: len(seen.cache) == 0, "bare pods to be gone")
         return seen.times["bound"]

@@ -2,14 +2,17 @@
 """How many requests may be under way at once: found out by trying, as TCP does.
 
 `Window` decides: it opens by one a round trip while it is full and answers come quickly, and halves
-when the server pushes back. `Gate` makes callers wait their turn, first come first served.
+when the server pushes back. `Gate` makes callers wait their turn, in the order in which the batches
+that they belong to are due.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from enum import Enum, auto
+from heapq import heapify, heappop, heappush
+
+from trellis.kube.batch import current
 
 START = 32
 CAP = 256
@@ -61,7 +64,9 @@ class Gate:
         self._under_way = 0
         self._tickets = 0
         self._slow_share = 0.0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._came = 0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        """By when it is due, and who came first."""
 
     @property
     def under_way(self) -> int:
@@ -93,21 +98,24 @@ class Gate:
 
     async def _turn(self) -> None:
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._came += 1
+        place = (current().due(self._tickets), self._came, turn)
+        heappush(self._waiting, place)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._free()
-            elif turn in self._waiting:
+            elif place in self._waiting:
                 # Else whoever freed a place has passed it over already.
-                self._waiting.remove(turn)
+                self._waiting.remove(place)
+                heapify(self._waiting)
             raise
 
     def _free(self) -> None:
         self._under_way -= 1
         while self._waiting and self._under_way < self.window.limit:
-            turn = self._waiting.popleft()
+            _, _, turn = heappop(self._waiting)
             if not turn.done():
                 self._under_way += 1
                 turn.set_result(None)

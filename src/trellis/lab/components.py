@@ -34,6 +34,7 @@ FRONT_PROXY = "front-proxy-client"
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 # Nodes here are simulated and send no heartbeats: they keep the state they were given.
 NODE_GRACE = "24h"
+AUDIT_LOG_MEGABYTES = 16_384
 # DRA is served by default from this minor on; before it, a gate and the beta APIs are needed.
 DRA_DEFAULT_MINOR = 34
 DRA_BETAS = {32: ("v1beta1",), 33: ("v1beta1", "v1beta2")}
@@ -208,6 +209,8 @@ def _audit(layout: Layout) -> list[str]:
     return [
         f"--audit-policy-file={layout.audit_policy}",
         f"--audit-log-path={layout.audit_log}",
+        # One file: whoever counts in it knows places, and would lose them.
+        f"--audit-log-maxsize={AUDIT_LOG_MEGABYTES}",
     ]
 
 

@@ -82,6 +82,7 @@ class Cache(Generic[T]):
         self._indexes = {index: Buckets(index) for index in (BY_OWNER, *indexes)}
         self._listeners: list[Listener[T]] = []
         self._on_progress: list[Callable[[], None]] = []
+        self._on_gap: list[Callable[[], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -124,6 +125,13 @@ class Cache(Generic[T]):
         """Called whenever the cache has come further, after listeners were told."""
         self._on_progress.append(callback)
 
+    def on_gap(self, callback: Callable[[], None]) -> None:
+        """Called when something may have come and gone again without a word to listeners.
+
+        Everything was read anew, or what is gone was never here.
+        """
+        self._on_gap.append(callback)
+
     async def until_synced(self) -> None:
         """Waits until everything has been read once."""
         while not self.synced:
@@ -141,13 +149,16 @@ class Cache(Generic[T]):
         version = as_number(snapshot.resource_version)
         if version < self.resource_version:
             self.history += 1
-        self.synced = True
-        self._advance(version)
+        first, self.synced = not self.synced, True
+        self._advance(version, gap=not first)
 
     def apply(self, delta: Delta[T]) -> None:
+        gap = False
         for change in delta.changes:
-            self._put(Key(change.namespace, change.name), change.object, fresh=True)
-        self._advance(max(self.resource_version, as_number(delta.resource_version)))
+            key = Key(change.namespace, change.name)
+            gap = gap or (change.object is None and key not in self._objects)
+            self._put(key, change.object, fresh=True)
+        self._advance(max(self.resource_version, as_number(delta.resource_version)), gap=gap)
 
     def _put(self, key: Key, new: T | None, *, fresh: bool) -> None:
         old = self._objects.get(key)
@@ -173,13 +184,13 @@ class Cache(Generic[T]):
             names = [str(each.metadata.key) for each in (old, new) if each is not None]
             _log.exception("change not told", resource=self.label, object=names[-1])
 
-    def _advance(self, resource_version: int) -> None:
+    def _advance(self, resource_version: int, *, gap: bool) -> None:
         self.resource_version = resource_version
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():
                 future.set_result(None)
-        for callback in self._on_progress:
+        for callback in (*self._on_progress, *(self._on_gap if gap else ())):
             callback()
 
 

@@ -20,7 +20,6 @@ from trellis.runtime.converged import (
     OF_ONE_OBJECT,
     OVERTAKEN,
     WRITTEN,
-    Blocked,
     Converged,
     NameConflict,
     Result,
@@ -92,18 +91,21 @@ class Converger:
     ) -> Converged:
         """Changes objects that may belong to others, as when a gate is lifted from their pods.
 
-        Raises when something is to be tried again; an object that is gone is passed over.
+        It goes before whatever makes more of them. Raises when something is to be tried again; an
+        object that is gone is passed over.
         """
         writer = children.part or owner.metadata.uid
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
         family = _Family(self._writes, owner, children, self._futile)
         tally = Tally(blocked=[], conflicts=[])
-        await self._phase(tally, [family.patch(edit) for edit in edits if edit not in self._futile])
+        steps = [family.patch(edit) for edit in edits if edit not in self._futile]
+        await self._phase(tally, steps, finishes=True)
         return tally.converged()
 
-    async def _phase(self, tally: Tally, steps: list[Step]) -> None:
-        results = await in_parallel([step.act for step in steps], self._parallel, _goes_on)
+    async def _phase(self, tally: Tally, steps: list[Step], *, finishes: bool = False) -> None:
+        acts = [step.act for step in steps]
+        results = await in_parallel(acts, self._parallel, _goes_on, finishes=finishes)
         tally.add(steps, results)
         if tally.trouble is not None:
             raise tally.trouble
@@ -150,10 +152,11 @@ class _Family(Generic[T]):
             try:
                 await self._writes.create(self._writer, self._cache, key, body(one))
             except AlreadyExists:
-                holder = await self._writes.read(self._cache, key)
-                if holder is None:
+                met = await self._met(one)
+                if met is None:
+                    # Gone by now, or going out of our sight: nobody would tell us.
                     raise
-                return await self._called_back(one, holder) or self._met(holder)
+                return met
             return WRITTEN
 
         return Step("create", key.name, act)
@@ -175,26 +178,31 @@ class _Family(Generic[T]):
             return OVERTAKEN
         return WRITTEN
 
-    def _met(self, holder: Metadata) -> Result:
-        """What it means that an object of that name is there already."""
-        controller = holder.controller
-        if holder.deleting:
-            return Blocked(holder.name)
-        if controller is None or controller.uid != self._owner.metadata.uid:
-            return self._met_foreign(holder)
-        # Ours after all: the cache is behind, or another instance was faster.
-        self._writes.barrier.wrote(self._writer, self._cache, holder.resource_version)
-        return OVERTAKEN
+    async def _met(self, one: Wanted) -> Result | None:
+        """What it means that an object of that name is there already. None: that it is going."""
+        holder = await self._writes.read(self._cache, one.metadata.key)
+        if holder is None:
+            return None
+        return await self._called_back(one, holder) or self._held_by(holder)
 
-    def _met_foreign(self, holder: Metadata) -> Result:
+    def _held_by(self, holder: Metadata) -> Result | None:
+        controller, barrier = holder.controller, self._writes.barrier
+        ours = controller is not None and controller.uid == self._owner.metadata.uid
+        if not ours and not holder.deleting and not self._is_of_a_predecessor(holder):
+            return NameConflict.held_by(holder)
+        # The cache is behind, or another instance was faster.
+        barrier.wrote(self._writer, self._cache, holder.resource_version)
+        if ours and not holder.deleting:
+            return OVERTAKEN
+        if not barrier.is_open(self._writer, self._cache):
+            raise CacheBehind(f"{self._cache.label} lack {holder.key}, which is going")
+        return None
+
+    def _is_of_a_predecessor(self, holder: Metadata) -> bool:
+        """Whether it belongs to an owner of the same name, of before, with whom it goes."""
         controller, owner = holder.controller, self._owner
-        if controller is not None and (controller.kind, controller.name) == (
-            owner.resource.kind,
-            owner.metadata.name,
-        ):
-            # It belongs to an owner of before, with whom it goes.
-            return Blocked(holder.name)
-        return NameConflict.held_by(holder)
+        named = (owner.resource.kind, owner.metadata.name)
+        return controller is not None and (controller.kind, controller.name) == named
 
 
 class _Futile:

@@ -59,13 +59,6 @@ class Refusal:
         return f"{self.verb} {self.name}: {self.error.failure.message or self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """The name that an object is to have is still held by one that is going."""
-
-    name: str
-
-
 class Success(Enum):
     WRITTEN = auto()
     OVERTAKEN = auto()
@@ -73,7 +66,7 @@ class Success(Enum):
 
 
 WRITTEN, OVERTAKEN = Success.WRITTEN, Success.OVERTAKEN
-Result: TypeAlias = Success | Blocked | NameConflict
+Result: TypeAlias = Success | NameConflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +135,6 @@ class Tally:
         match result:
             case Success.WRITTEN:
                 self.done[step.verb].append(step.name)
-            case Blocked():
-                self.blocked.append(result.name)
             case NameConflict():
                 self.conflicts.append(result)
             case Refused() if isinstance(result, _VERDICTS):

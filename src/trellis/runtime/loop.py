@@ -15,6 +15,7 @@ from structlog.contextvars import bound_contextvars
 
 from trellis.instruments.logs import logger
 from trellis.kube.errors import KubeError
+from trellis.runtime.agenda import Priority
 from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.controller import Wakes, priority
 from trellis.runtime.outcome import Again, FailedForGood, Outcome
@@ -47,9 +48,10 @@ class Loop:
 
     def wake(self) -> None:
         """Looks at everything there is, and from then on at whatever changes."""
-        own: Wakes[Any] = Wakes(self._controller.cache, _itself)
-        for wakes in (own, *self._controller.woken_by):
+        for wakes in self._wakes():
             wakes.cache.subscribe(partial(self._changed, wakes))
+        for cache in dict.fromkeys(self._controller.caches):
+            cache.on_gap(self._look_at_all)
         for bell in self._controller.bells:
             bell.subscribe(self.queue.add)
 
@@ -58,6 +60,16 @@ class Loop:
         async with asyncio.TaskGroup() as group:
             for number in range(self._controller.workers):
                 group.create_task(self._work(), name=f"{self._controller.name} {number}")
+
+    def _wakes(self) -> tuple[Wakes[Any], ...]:
+        return (Wakes(self._controller.cache, _itself), *self._controller.woken_by)
+
+    def _look_at_all(self) -> None:
+        """What a run has just made may be gone again without a word."""
+        for wakes in self._wakes():
+            for found in wakes.cache:
+                for key in wakes.keys(found):
+                    self.queue.add(key, Priority.BACKGROUND)
 
     def _changed(
         self, wakes: Wakes[Any], old: Object | None, new: Object | None, *, fresh: bool

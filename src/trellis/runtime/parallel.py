@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
+from trellis.kube.batch import together
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
@@ -20,10 +22,13 @@ async def in_parallel(
     acts: Sequence[Callable[[], Awaitable[R]]],
     limit: int,
     goes_on: Callable[[Exception], bool],
+    *,
+    finishes: bool = False,
 ) -> list[R | Exception | None]:
     """The result of each act, or what it raised; None for those that were never begun.
 
-    After an error with which it does not go on, no further act is begun.
+    After an error with which it does not go on, no further act is begun. Acts that finish what is
+    begun elsewhere go before others.
     """
     results: list[R | Exception | None] = [None] * len(acts)
     todo = iter(range(len(acts)))
@@ -49,6 +54,7 @@ async def in_parallel(
             workers += 1
             group.create_task(work(group))
 
-    async with asyncio.TaskGroup() as group:
-        hire(group, FIRST)
+    with together(len(acts), finishes=finishes):
+        async with asyncio.TaskGroup() as group:
+            hire(group, FIRST)
     return results

@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from trellis.runtime.status import WithStatus
 
 QUIET_SECONDS = 0.2
-# What is told of others' statuses comes after those, so it must not wait for as long again.
+# What is told of others' statuses comes after those, so it must not wait for as long again. What
+# nobody's status is told of can wait for longer.
 ABOVE_SECONDS = 0.1
+ALONE_SECONDS = 0.4
 NEW_SECONDS = 2.0
 # Longer than most pods take to be Ready, so that not every step of an update is told.
 STEPS_SECONDS = 10.0
 # While more urgent writes are on their way it is asked again after so long.
 BUSY_SECONDS = 0.5
 # For how long a status may be out of date in a stream: at first, and when that goes on and on.
-FIRST_PATIENCE_SECONDS = 4.0
-MOST_PATIENCE_SECONDS = 16.0
+FIRST_PATIENCE_SECONDS = 6.0
+MOST_PATIENCE_SECONDS = 24.0
 _MOST_OBJECTS = 100_000
 
 

@@ -85,6 +85,7 @@ def test_the_audit_log_is_written_only_on_request() -> None:
     assert not [flag for flag in of(API_SERVER, Settings(kubernetes="1.36.3")) if "audit" in flag]
     asked = of(API_SERVER, Settings(kubernetes="1.36.3", audit=True))
     assert "--audit-log-path=/run/audit.log" in asked
+    assert "--audit-log-maxsize=16384" in asked
 
 
 def test_more_flags_come_last_so_that_they_win() -> None:

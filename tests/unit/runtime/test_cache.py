@@ -114,6 +114,25 @@ def test_progress_without_changes_is_progress() -> None:
     assert seen == [30]
 
 
+def test_whoever_relies_on_changes_hears_where_some_may_be_missing() -> None:
+    cache, _ = a_cache(a_ball("a"), version=10)
+    gaps: list[int] = []
+    cache.on_gap(lambda: gaps.append(cache.resource_version))
+    cache.apply(a_delta(11, a_ball("b"), gone=[a_ball("a")]))
+    assert gaps == []
+    cache.apply(a_delta(12, gone=[a_ball("made and deleted before anybody looked")]))
+    cache.replace(a_snapshot([a_ball("b")], 13))
+    assert gaps == [12, 13]
+
+
+def test_the_first_list_is_no_gap() -> None:
+    cache = Cache(BALLS, Ball)
+    gaps: list[str] = []
+    cache.on_gap(lambda: gaps.append("gap"))
+    cache.replace(a_snapshot([a_ball("a")], 10))
+    assert gaps == []
+
+
 def test_history_that_goes_back_is_another_history() -> None:
     cache, _ = a_cache(version=100)
     cache.replace(a_snapshot([], 101))

@@ -23,7 +23,7 @@ from tests.unit.runtime.builders import (
 )
 from tests.unit.runtime.playground import Playground
 from trellis.api.meta import encode
-from trellis.kube.errors import Ambiguous, Conflict, Unreachable
+from trellis.kube.errors import AlreadyExists, Ambiguous, Conflict, Unreachable
 from trellis.kube.status import refused
 from trellis.kube.verbs import Selection
 from trellis.runtime.barrier import CacheBehind
@@ -174,13 +174,38 @@ async def test_a_child_that_another_instance_made_is_ours_and_waited_for() -> No
 
 
 @virtual.virtual
-async def test_a_name_held_by_our_own_dying_child_is_blocked_also_when_the_cache_lags() -> None:
+@pytest.mark.parametrize(
+    "going",
+    [
+        pytest.param(a_wanted_ball("a", finalizers=("slow",)), id="our own, which is deleted"),
+        pytest.param(
+            a_wanted_ball("a", owner="", owner_references=(an_owner("uid-before", "box"),)),
+            id="that of an owner of before",
+        ),
+    ],
+)
+async def test_what_is_going_and_was_not_heard_of_yet_is_waited_for(going: Ball) -> None:
+    room = await Room().open()
+    room.api.hold()
+    await room.put(going)
+    if going.metadata.finalizers:
+        await room.api.do("DELETE", f"{COLLECTION}/a")
+    with pytest.raises(CacheBehind):
+        await room.converge(*balls("a"))
+    assert not room.barrier.is_open("uid-box")
+    await room.api.release()
+    await virtual.settle()
+    assert room.barrier.is_open("uid-box")
+
+
+@virtual.virtual
+async def test_what_is_going_out_of_our_sight_is_asked_for_again() -> None:
     room = await Room().open()
     await room.put(a_wanted_ball("a", finalizers=("slow",)))
     await room.api.do("DELETE", f"{COLLECTION}/a")
     children = Children(cache=room.cache, compare=by_fields("spec"))
-    done = await room.converger.converge(BOX, children, [], balls("a"))
-    assert done == Converged(blocked=("a",))
+    with pytest.raises(AlreadyExists):
+        await room.converger.converge(BOX, children, [], balls("a"))
 
 
 @pytest.mark.parametrize(
@@ -416,13 +441,3 @@ async def test_what_belongs_to_somebody_else_is_not_labelled() -> None:
     done = await room.converger.converge(BOX, children, (), balls("a", labels={"kept": "yes"}))
     assert done.conflicts
     assert "labels" not in (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]
-
-
-@virtual.virtual
-async def test_what_an_owner_of_before_left_behind_is_waited_for() -> None:
-    room = await Room().open()
-    left_behind = a_wanted_ball("a", owner="", owner_references=(an_owner("uid-before", "box"),))
-    await room.put(left_behind)
-    children = Children(cache=room.cache, compare=by_fields("spec"))
-    done = await room.converger.converge(BOX, children, [], balls("a"))
-    assert (done.blocked, done.conflicts) == (("a",), ())

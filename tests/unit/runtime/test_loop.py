@@ -163,6 +163,15 @@ async def test_a_change_that_does_not_matter_wakes_nobody() -> None:
 
 
 @virtual.virtual
+async def test_everything_is_looked_at_where_a_child_may_have_come_and_gone_unseen() -> None:
+    scene = Scene(ending())
+    await virtual.settle()
+    scene.balls.apply(a_delta(2, gone=[a_ball("a", owner="box")]))
+    await virtual.settle()
+    assert [name for name, _ in scene.runs] == ["box", "box"]
+
+
+@virtual.virtual
 async def test_a_bell_wakes_for_the_key_that_it_is_rung_for() -> None:
     bell = Bell()
     scene = Scene(ending(), bells=(bell,))

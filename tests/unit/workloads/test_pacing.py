@@ -72,7 +72,12 @@ async def test_a_stream_without_end_is_told_of_less_and_less_often() -> None:
     desk = Desk()
     await desk.open()
     assert [await desk.stream() for _ in range(4)] == pytest.approx(
-        [FIRST_PATIENCE_SECONDS, 8.0, MOST_PATIENCE_SECONDS, MOST_PATIENCE_SECONDS]
+        [
+            FIRST_PATIENCE_SECONDS,
+            2 * FIRST_PATIENCE_SECONDS,
+            MOST_PATIENCE_SECONDS,
+            MOST_PATIENCE_SECONDS,
+        ]
     )
     assert desk.api.writes == ["PATCH box/status"] * 4
 

@@ -117,7 +117,7 @@ class Controllers(Value, frozen=True, kw_only=True):
     pod_clique_scaling_group: Annotated[SmallController, mark("That of scaling groups.")] = (
         SmallController()
     )
-    pod_gang: Annotated[SmallController, mark("That of PodGangs.")] = SmallController()
+    pod_gang: Annotated[Controller, mark("That of PodGangs.")] = Controller()
 
 
 class Authorizer(Value, frozen=True, kw_only=True):

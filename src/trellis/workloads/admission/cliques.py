@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trellis.api.grove.template import CliqueTemplate
 from trellis.api.syntax import dns_label_problem, label_key_problem, label_value_problem
 from trellis.workloads.admission.problems import (
     CLIQUES,
@@ -17,11 +16,10 @@ from trellis.workloads.admission.problems import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trellis.api.grove.autoscaling import AutoScalingConfig
     from trellis.api.grove.podclique import PodCliqueSpec
-    from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Clique, Subject
 
@@ -37,10 +35,13 @@ def clique_problems(subject: Subject) -> Iterator[Problem]:
     if not subject.cliques:
         yield required(CLIQUES, "at least one PodClique must be defined")
     for clique in subject.cliques:
+        template, field = clique.template, clique.field
         yield from _identity(clique)
-        yield from _labels(clique.template.labels, clique.field / "labels")
-        yield from annotation_problems(clique.template, clique.field / "annotations")
-        yield from _counts(clique.template.spec, clique.field / "spec")
+        yield from _labels(template.labels, field / "labels")
+        yield from annotation_problems(
+            template.annotations, field / "annotations", labels=template.labels
+        )
+        yield from _counts(template.spec, field / "spec")
         yield from _autoscaling(clique)
     names = [(one.field / "name", one.template.name) for one in subject.cliques]
     yield from duplicates(names, "rename one")
@@ -51,16 +52,15 @@ def clique_problems(subject: Subject) -> Iterator[Problem]:
 
 
 def annotation_problems(
-    template: CliqueTemplate | ScalingGroupTemplate, field: Field
+    annotations: Mapping[str, str], field: Field, labels: Iterable[str] = ()
 ) -> Iterator[Problem]:
-    annotations = template.annotations
+    """`labels` are the keys of those that are noted with them."""
     for key in annotations:
         # Prefixes of annotations may be in upper case, which those of labels may not.
         if problem := label_key_problem(key.lower()):
             yield invalid(field.key(key), key, f"the key {problem}")
     total = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
-    marked = template.labels if isinstance(template, CliqueTemplate) else {}
-    total += sum(len(key.encode()) + _NOTED for key in (*annotations, *marked))
+    total += sum(len(key.encode()) + _NOTED for key in (*annotations, *labels))
     if total > ANNOTATIONS_LIMIT:
         detail = (
             f"annotations hold {total} bytes with the note of what came from here, and "

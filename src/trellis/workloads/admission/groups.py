@@ -44,7 +44,7 @@ def _group(group: Group) -> Iterator[Problem]:
         yield invalid(field / "name", template.name, f"the name of a scaling group {problem}")
     if not template.clique_names:
         yield required(field / "cliqueNames", "name the cliques that are scaled together")
-    yield from annotation_problems(template, field / "annotations")
+    yield from annotation_problems(template.annotations, field / "annotations")
     yield from minimum_problems(template.replicas, template.min_available, field)
     if template.scale_config is not None:
         yield from autoscaling_problems(

@@ -17,7 +17,7 @@ from trellis.runtime.pace import Pace
 from trellis.runtime.plan import Edit, by_name
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_BASE_GANG
-from trellis.workloads.pacing import Haste, StatusPacer
+from trellis.workloads.pacing import ALONE_SECONDS, Haste, StatusPacer
 from trellis.workloads.podgang import gate, status
 from trellis.workloads.podgang.ailing import Ailing
 from trellis.workloads.podgang.backend import backend
@@ -87,7 +87,7 @@ class Reconciler:
         self._observer = observer
         self._ailing = Ailing(caches, observer)
         self._handing = Handing(kai)
-        self._pacer = StatusPacer(caches.gangs, self._clock)
+        self._pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         claim = self._observer.claim(key)
