@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 RED = "red"
 NAME = "llm"
+ROLLING, BY_HAND = STRATEGIES = ("RollingRecreate", "OnDelete")
 
 
 def apply(shape: Shape, replicas: int = 1, at: float = 1.0, name: str = NAME) -> Act:
@@ -38,6 +39,26 @@ def pod(at: float, what: str, clique: str, index: int, **more: Any) -> Act:
 
 def edit(at: float, patch: dict[str, Any]) -> Act:
     return Act(at, "edit", {"namespace": RED, "name": NAME, "patch": patch})
+
+
+def image(version: int) -> dict[str, Any]:
+    """The patch of a clique that gives its pods another image."""
+    container = {"name": "main", "image": f"registry.example/app:{version}"}
+    return {"spec": {"podSpec": {"containers": [container]}}}
+
+
+def strategy(kind: str) -> dict[str, Any]:
+    """The patch of a set that has it updated in another way."""
+    return {"spec": {"updateStrategy": {"type": kind}}}
+
+
+def update(at: float, clique: str, version: int = 2) -> Act:
+    where = {"namespace": RED, "name": NAME, "clique": clique}
+    return Act(at, "edit_clique", {**where, "patch": image(version)})
+
+
+def switch(at: float, kind: str) -> Act:
+    return edit(at, strategy(kind))
 
 
 def delete(at: float, **more: str) -> Act:

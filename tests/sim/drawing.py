@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from tests.sim.acts import STRATEGIES, image, strategy
 from tests.sim.faults import TRAITS, Kind
 from tests.sim.grammar import ENTRIES, fields, nested
 from tests.sim.ground import NAMESPACES, NODES
@@ -161,6 +162,21 @@ def _changed(drawer: Drawer) -> Act:
     return Act(drawer.moment(), "edit_group", {**where, "group": group, "patch": patch})
 
 
+def _updated(drawer: Drawer) -> Act:
+    """Another image for a clique, or one that it has had before."""
+    namespace, name, shape, _ = drawer.a_set()
+    clique = drawer.rng.choice([one["name"] for one in shape.cliques])
+    where = {"namespace": namespace, "name": name, "clique": clique}
+    return Act(drawer.moment(), "edit_clique", {**where, "patch": image(drawer.rng.randint(1, 3))})
+
+
+def _switched(drawer: Drawer) -> Act:
+    """From one strategy of updates to the other, or to the same again."""
+    namespace, name, _, _ = drawer.a_set()
+    patch = strategy(drawer.rng.choice(STRATEGIES))
+    return Act(drawer.moment(), "edit", {"namespace": namespace, "name": name, "patch": patch})
+
+
 def _marked(drawer: Drawer) -> Act:
     """A label of the set comes, changes or goes."""
     namespace, name, _, _ = drawer.a_set()
@@ -271,6 +287,9 @@ def _forgotten(drawer: Drawer) -> Act:
 _DEEDS: tuple[Draws, ...] = (
     _changed,
     _changed,
+    _updated,
+    _updated,
+    _switched,
     _marked,
     _resized,
     _scaled,
@@ -291,4 +310,4 @@ _DEEDS: tuple[Draws, ...] = (
     _forgotten,
 )
 # Each makes the operator write something.
-_BUSY: tuple[Draws, ...] = (_scaled, _killed, _failed, _robbed, _recreated)
+_BUSY: tuple[Draws, ...] = (_scaled, _killed, _failed, _robbed, _recreated, _updated)

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.sim.acts import BY_HAND
 from tests.sim.chronicle import controller_uid, is_held, is_leaving, label
 from tests.sim.watching.ledgers import ledger
 from tests.sim.watching.owners import OWNERS
@@ -88,6 +89,8 @@ class _SetOracle:
         self._standalone = [name for name in self._cliques if name not in grouped]
         self._wanted: dict[str, dict[str, str]] = {plural: {} for plural in _MADE}
         """By kind and name, the uid of the controller that each must have."""
+        self._templates: dict[str, Body] = {}
+        """By the name of a PodClique, the clique of the template that it is of."""
         self._gangs: list[_Gang] = []
 
     def is_obstructed(self) -> bool:
@@ -108,6 +111,7 @@ class _SetOracle:
             clique = self._get("podcliques", name)
             if clique is not None and controller_uid(clique) == uid:
                 yield from self._staffed(clique)
+                yield from self._updated(clique)
         for gang in self._gangs:
             yield from self._listed(gang)
         yield from self._told()
@@ -121,8 +125,8 @@ class _SetOracle:
         self._want("services", base, self._uid)
         members = {name: self._least(name) for name in self._standalone}
         first = {f"{base}-{name}": least for name, least in members.items()}
-        for name in first:
-            self._want("podcliques", name, self._uid)
+        for name in members:
+            self._want_clique(f"{base}-{name}", name, self._uid)
         for group in self._groups.values():
             first.update(self._want_group(base, group))
         self._want_gang(base, first)
@@ -137,8 +141,8 @@ class _SetOracle:
         first: dict[str, int] = {}
         for number in range(live):
             cliques = {f"{full}-{number}-{one}": self._least(one) for one in group["cliqueNames"]}
-            for name in cliques:
-                self._want("podcliques", name, uid)
+            for name, one in zip(cliques, group["cliqueNames"], strict=True):
+                self._want_clique(name, one, uid)
             if number < group["minAvailable"]:
                 first.update(cliques)
             else:
@@ -151,6 +155,10 @@ class _SetOracle:
         if needed:
             self._want("podgangs", name, self._uid)
             self._gangs.append(_Gang(name, needed))
+
+    def _want_clique(self, name: str, template: str, uid: str) -> None:
+        self._want("podcliques", name, uid)
+        self._templates[name] = self._cliques[template]
 
     def _want(self, plural: str, name: str, uid: str) -> None:
         self._wanted[plural][name] = uid
@@ -223,6 +231,22 @@ class _SetOracle:
                 yield f"{name}: {pod['metadata']['name']} is {_how(pod)}"
         yield from self._counted(clique, pods)
 
+    def _updated(self, clique: Body) -> Iterator[str]:
+        """Who is updated by hand may have pods of several templates, but only one to make more."""
+        name = clique["metadata"]["name"]
+        wanted = _image(self._templates[name]["spec"]["podSpec"])
+        if _image(clique["spec"]["podSpec"]) != wanted:
+            yield f"{name} is not of the template: it has {_image(clique['spec']['podSpec'])}"
+        yield from _rolled_out(name, clique.get("status", {}))
+        if _is_by_hand(self._set):
+            return
+        for pod in self._pods(clique):
+            if not is_leaving(pod) and _image(pod["spec"]) != wanted:
+                yield f"{pod['metadata']['name']} has {_image(pod['spec'])}, and not {wanted}"
+        status = clique.get("status", {})
+        if (status.get("updatedReplicas") or 0) != clique["spec"]["replicas"]:
+            yield f"{name} says that {status.get('updatedReplicas')} are updated"
+
     def _counted(self, clique: Body, pods: list[Body]) -> Iterator[str]:
         status = clique.get("status", {})
         staying = [pod for pod in pods if not is_leaving(pod)]
@@ -256,6 +280,7 @@ class _SetOracle:
         status = self._set.get("status", {})
         if (status.get("observedGeneration") or 0) != self._set["metadata"]["generation"]:
             yield f"{self._name} speaks of generation {status.get('observedGeneration')}"
+        yield from _rolled_out(self._name, status)
         if self._has_ended_pods():
             return
         wanted = self._set["spec"].get("replicas", 0)
@@ -273,6 +298,23 @@ class _SetOracle:
             if clique is not None
             for pod in self._pods(clique)
         )
+
+
+def _image(spec: Body) -> str:
+    return str(spec["containers"][0]["image"])
+
+
+def _is_by_hand(found: Body) -> bool:
+    return bool(found["spec"].get("updateStrategy", {}).get("type") == BY_HAND)
+
+
+def _rolled_out(name: str, status: Body) -> Iterator[str]:
+    """In the end no update is under way."""
+    progress = status.get("updateProgress")
+    if progress is not None and not progress.get("updateEndedAt"):
+        yield f"{name} says that its update goes on: {progress}"
+    elif progress is not None and progress.get("currentlyUpdating"):
+        yield f"{name} says that {progress['currentlyUpdating']} are being updated"
 
 
 def _owners(found: Body) -> list[str]:

@@ -19,6 +19,7 @@ from tests.sim.acts import (
 )
 from tests.sim.chronicle import HOLDING
 from tests.sim.grove import GROVE
+from tests.sim.rolling import ROLLOUTS
 from tests.sim.shapes import SHAPES
 from tests.sim.story import Act, Story
 
@@ -171,4 +172,4 @@ _ALL = (
     ),
 )
 
-SCENARIOS: dict[str, Story] = {one.name: one for one in (*_ALL, *GROVE)}
+SCENARIOS: dict[str, Story] = {one.name: one for one in (*_ALL, *GROVE, *ROLLOUTS)}

@@ -29,8 +29,8 @@ QUIET_SECONDS = 0.2
 ABOVE_SECONDS = 0.1
 ALONE_SECONDS = 0.4
 NEW_SECONDS = 2.0
-# Longer than most pods take to be Ready, so that not every step of an update is told.
-STEPS_SECONDS = 10.0
+# In an update, steps that follow each other faster than this are told together.
+STEPS_SECONDS = 2.0
 # While more urgent writes are on their way it is asked again after so long.
 BUSY_SECONDS = 0.5
 # For how long a status may be out of date in a stream: at first, and when that goes on and on.

@@ -28,7 +28,6 @@ class Gates:
         self._chronicle = chronicle
         self._made: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._bound: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-        self._begun: dict[tuple[str, str], None] = {}
 
     def see(self, commit: Commit) -> Iterator[Finding]:
         if commit.place.plural != "pods" or commit.new is None:
@@ -42,23 +41,9 @@ class Gates:
             return
         gang = self._chronicle.get("podgangs", namespace, label(pod, POD_GANG))
         if commit.old is None:
-            yield from self._born_free(commit, gang)
+            yield from _born_free(commit, gang)
         elif _is_gated(commit.old) and gang is not None:
             yield from self._lifted(commit, gang)
-        self._begun[namespace, label(pod, POD_GANG)] = None
-
-    def _born_free(self, commit: Commit, gang: Body | None) -> Iterator[Finding]:
-        """One that somebody placed, or that joins a gang which runs and could do without it."""
-        annotations = gang["metadata"].get("annotations", {}) if gang else {}
-        if PLACEMENT in annotations:
-            return
-        if (
-            gang is None
-            or (commit.place.namespace, label(commit.body, POD_GANG)) not in self._begun
-        ):
-            yield Finding("I-08", f"{commit.place} was made without a gate, and nobody placed it")
-            return
-        yield from self._lifted(commit, gang)
 
     def _lifted(self, commit: Commit, gang: Body) -> Iterator[Finding]:
         namespace = commit.place.namespace
@@ -79,6 +64,12 @@ def _short(
     for group in gang["spec"].get("podgroups", ()):
         if len(pods.get((namespace, group["name"]), ())) < group["minReplicas"]:
             yield group["name"]
+
+
+def _born_free(commit: Commit, gang: Body | None) -> Iterator[Finding]:
+    annotations = gang["metadata"].get("annotations", {}) if gang else {}
+    if PLACEMENT not in annotations:
+        yield Finding("I-08", f"{commit.place} was made without a gate, and nobody placed it")
 
 
 def _is_gated(pod: Body) -> bool:

@@ -23,6 +23,7 @@ _CHAINS = {
     "podcliquescalinggroups": (
         ("availableReplicas", "replicas"),
         ("scheduledReplicas", "replicas"),
+        ("updatedReplicas", "replicas"),
     ),
     "podcliquesets": (("availableReplicas", "replicas"), ("updatedReplicas", "replicas")),
     "podgangs": (),
@@ -40,7 +41,13 @@ class Statuses:
         old, new = commit.old.get("status", {}), commit.new.get("status", {})
         if old == new:
             return
-        for text in (*_counted(commit, new), *_observed(commit, old, new), *_turned(old, new)):
+        texts = (
+            *_counted(commit, new),
+            *_observed(commit, old, new),
+            *_turned(old, new),
+            *_progressed(new),
+        )
+        for text in texts:
             yield Finding("I-18", f"{commit.place}: {text}")
 
 
@@ -73,3 +80,18 @@ def _turned(old: Body, new: Body) -> Iterator[str]:
             continue
         if was.get("lastTransitionTime") != condition.get("lastTransitionTime"):
             yield f"{name} stayed {condition['status']} and its lastTransitionTime moved"
+
+
+def _progressed(status: Body) -> Iterator[str]:
+    """An update that has ended has nobody in hand, and did not end before it began."""
+    progress = status.get("updateProgress") or {}
+    started, ended = progress.get("updateStartedAt"), progress.get("updateEndedAt")
+    in_hand = (
+        "currentlyUpdating",
+        "readyPodsSelectedToUpdate",
+        "readyReplicaIndicesSelectedToUpdate",
+    )
+    if ended and any(progress.get(name) for name in in_hand):
+        yield f"its update has ended and goes on: {progress}"
+    if ended and started and ended < started:
+        yield f"its update ended at {ended} and began at {started}"

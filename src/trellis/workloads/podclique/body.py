@@ -104,9 +104,6 @@ class Mould:
             for gate in spec.get("schedulingGates") or ()
             if gate.get("name") != labels.GANG_GATE
         ]
-        if birth.free and self.scheduler == DEFAULT_SCHEDULER:
-            others = {"schedulingGates": theirs} if theirs else {}
-            return {name: spec[name] for name in spec if name != "schedulingGates"} | others
         return {**spec, "schedulingGates": [*theirs, {"name": labels.GANG_GATE}]}
 
     def _identity(self, birth: Birth) -> dict[str, str]:

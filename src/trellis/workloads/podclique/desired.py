@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Birth:
-    """A pod that is to be made. `node` is where it is pinned to; without one it is gated, unless
-    it is `free`."""
+    """A pod that is to be made. `node` is where it is pinned to; without one it is gated."""
 
     index: int
     name: str
     node: str = ""
-    free: bool = False
     attempt: int = 0
 
 
@@ -64,11 +62,6 @@ def plan(state: State) -> Plan:
     if hold is not None:
         return Plan(delete=surplus, hold=hold)
     return Plan(create=tuple(_births(state, missing, by_index)), delete=surplus)
-
-
-def freed(planned: Plan) -> Plan:
-    """The same with pods that our gate does not hold back."""
-    return replace(planned, create=tuple(replace(birth, free=True) for birth in planned.create))
 
 
 def sparing(planned: Plan, gone: Collection[str]) -> Plan:

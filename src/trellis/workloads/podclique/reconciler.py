@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from trellis.api.conditions import READY, find
 from trellis.api.grove.podclique import PodClique
 from trellis.api.labels import CLIQUE_FINALIZER
-from trellis.api.meta import Key
 from trellis.api.reasons import objects
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
@@ -20,8 +19,7 @@ from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
-from trellis.workloads.podclique.desired import freed, plan, sparing
-from trellis.workloads.podclique.freedom import are_born_free
+from trellis.workloads.podclique.desired import plan, sparing
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.surroundings import parents_not_ready
@@ -36,14 +34,13 @@ if TYPE_CHECKING:
     from trellis.api.core.priorityclass import PriorityClass
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-    from trellis.api.meta import Object
+    from trellis.api.meta import Key, Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
     from trellis.workloads.caches import Caches
     from trellis.workloads.means import Means
     from trellis.workloads.podclique.acting import Done
-    from trellis.workloads.podclique.desired import Plan
     from trellis.workloads.podclique.state import State
 
 PACE = Pace(burst=8, seconds=0.25)
@@ -89,24 +86,11 @@ class Reconciler:
             return await self._let_go(io, clique)
         planned = plan(state)
         spared = sparing(planned, self._departed.of(clique.metadata.uid))
-        done = await self._actor.act(
-            io, state, freed(spared) if self._frees(state, spared) else spared
-        )
+        done = await self._actor.act(io, state, spared)
         told = await self._tell(io, state, done)
         if spared is planned or isinstance(told, Again):
             return told
         return Again(LAPSE_SECONDS)
-
-    def _frees(self, state: State, planned: Plan) -> bool:
-        """Whether the gate of what is to be made would be lifted at once. What comes after another
-        gang is looked at by whoever lifts it."""
-        member, gang = state.member, state.gang
-        if not planned.create or gang is None or member is None or member.place.base_gang:
-            return False
-        namespace, pods = gang.metadata.namespace, self._caches.pods
-        return are_born_free(
-            gang, state.name, len(planned.create), lambda name: pods.get(Key(namespace, name))
-        )
 
     async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""

@@ -2,11 +2,13 @@
 """How pods, and replicas of scaling groups, count in an update. Pure.
 
 Ready is what the condition says now: restarts of the past say nothing. A pod that has done its work
-counts as one that is Ready, for it will never be so again.
+counts as one that is Ready, for it will never be so again. Kubelets have clocks of their own: what
+they say happened long after now is taken for long ago, or an update would wait until then.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,11 +23,25 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def pod_units(state: CliqueState) -> tuple[Unit, ...]:
-    return tuple(_pod_unit(state, pod) for pod in state.pods)
+    return tuple(_pod_unit(state, pod) for pod in _by_our_clock(state.pods, state.now))
 
 
 def replica_units(state: GroupState) -> tuple[Unit, ...]:
-    return tuple(_replica_unit(state, replica) for replica in state.replicas)
+    return tuple(_replica_unit(state, _timed(one, state.now)) for one in state.replicas)
+
+
+def _timed(replica: ReplicaFacts, now: datetime) -> ReplicaFacts:
+    members = tuple(replace(one, pods=_by_our_clock(one.pods, now)) for one in replica.members)
+    return replace(replica, members=members)
+
+
+def _by_our_clock(pods: tuple[PodFacts, ...], now: datetime) -> tuple[PodFacts, ...]:
+    latest = now + GRACE
+    if all(pod.since is None or pod.since <= latest for pod in pods):
+        return pods
+    return tuple(
+        replace(pod, since=_EVER) if pod.since and pod.since > latest else pod for pod in pods
+    )
 
 
 def _pod_unit(state: CliqueState, pod: PodFacts) -> Unit:
@@ -114,7 +130,8 @@ def _ready_since(pod: PodFacts) -> datetime | None:
 
 
 def _is_settled(state: RollState, since: datetime | None) -> bool:
-    return since is not None and since + state.budget.settle <= state.now
+    settle = state.budget.settle
+    return since is not None and (not settle or since + settle <= state.now)
 
 
 def _changes_at(

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stories of updates: rolled, left to people, switched, and everything else meanwhile."""
+
+from __future__ import annotations
+
+from tests.sim.acts import (
+    BY_HAND,
+    NAME,
+    RED,
+    ROLLING,
+    apply,
+    child,
+    decree,
+    delete,
+    pod,
+    resize,
+    scale,
+    story,
+    switch,
+    update,
+)
+from tests.sim.shapes import SHAPES
+from tests.sim.story import Act, Story
+
+_GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
+_SECOND = ("llm-0-decode-1-leader", "llm-0-decode-1-worker")
+
+ROLLOUTS: tuple[Story, ...] = (
+    story("RU7: a clique is rolled", apply(SHAPES["slack"]), update(5, "worker")),
+    story(
+        "RU7: one replica of a set after the other",
+        apply(SHAPES["single"], 2),
+        update(5, "worker"),
+    ),
+    story(
+        "RU9: all cliques of a set with groups are rolled",
+        apply(SHAPES["grouped"]),
+        *(update(5, clique) for clique in ("router", "leader", "worker")),
+    ),
+    story(
+        "RU8: one clique of a group is rolled with its replica",
+        apply(SHAPES["grouped"]),
+        update(5, "worker"),
+        unharmed=("llm-0-router",),
+    ),
+    story(
+        "a set that was never up is mended by an update",
+        decree(0.5, "llm-0-worker", "pending"),
+        apply(SHAPES["single"]),
+        update(5, "worker"),
+        decree(9, "llm-0-worker", "ready"),
+    ),
+    story(
+        "a change supersedes another that is being rolled",
+        apply(SHAPES["slack"]),
+        update(5, "worker", 2),
+        update(5.4, "worker", 3),
+    ),
+    story(
+        "an update is rolled back before it is over",
+        apply(SHAPES["slack"], 2),
+        update(5, "worker"),
+        Act(5.4, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
+    ),
+    story(
+        "a pod dies that is yet to be rolled",
+        apply(SHAPES["grouped"]),
+        update(5, "worker"),
+        pod(5.2, "kill_pod", "llm-0-decode-0-worker", 0),
+    ),
+    story(
+        "RU10: a new pod does not come up for a while",
+        apply(SHAPES["slack"]),
+        decree(4.9, "llm-0-worker", "unready"),
+        update(5, "worker"),
+        decree(12, "llm-0-worker", "ready"),
+    ),
+    story(
+        "RU11: a set grows while it is rolled",
+        apply(SHAPES["single"]),
+        update(5, "worker"),
+        resize(5.2, 2),
+    ),
+    story(
+        "RU12: a set shrinks while it is rolled",
+        apply(SHAPES["single"], 2),
+        update(5, "worker"),
+        resize(5.2, 1),
+    ),
+    story(
+        "RU14, RU16: a group grows and shrinks while it is rolled",
+        apply(SHAPES["wide"]),
+        update(5, "worker"),
+        scale(5.2, "podcliquescalinggroups", "llm-0-prefill", 4),
+        scale(6.5, "podcliquescalinggroups", "llm-0-prefill", 2),
+    ),
+    story(
+        "RU18, RU20: a clique grows and shrinks while it is rolled",
+        apply(SHAPES["slack"]),
+        update(5, "worker"),
+        scale(5.2, "podcliques", "llm-0-worker", 5),
+        scale(6.5, "podcliques", "llm-0-worker", 2),
+    ),
+    story(
+        "a set is deleted while it is rolled",
+        apply(SHAPES["grouped"]),
+        update(5, "worker"),
+        delete(5.3),
+    ),
+    story(
+        "a child is deleted while it is rolled",
+        apply(SHAPES["grouped"]),
+        update(5, "worker"),
+        child(5.3, "delete_child", "podcliques", "llm-0-decode-0-worker"),
+        child(5.5, "delete_child", "podgangs", "llm-0"),
+    ),
+    story(
+        "OD1, OD4: under OnDelete a change kills nobody",
+        apply(SHAPES["grouped"]),
+        switch(4, BY_HAND),
+        *(update(5, clique) for clique in ("router", "leader", "worker")),
+        unharmed=(*_GROUPED, *_SECOND),
+    ),
+    story(
+        "OD2: under OnDelete what people delete comes back new",
+        apply(SHAPES["slack"]),
+        switch(4, BY_HAND),
+        update(5, "worker"),
+        *(pod(7 + index, "kill_pod", "llm-0-worker", index) for index in range(3)),
+        unharmed=("llm-0-worker",),
+    ),
+    story(
+        "OD3: under OnDelete a clique grows and shrinks",
+        apply(SHAPES["slack"]),
+        switch(4, BY_HAND),
+        update(5, "worker"),
+        scale(7, "podcliques", "llm-0-worker", 5),
+        scale(9, "podcliques", "llm-0-worker", 2),
+    ),
+    story(
+        "what OnDelete left is rolled after a switch",
+        apply(SHAPES["grouped"]),
+        switch(4, BY_HAND),
+        update(5, "router"),
+        update(5, "worker"),
+        switch(8, ROLLING),
+    ),
+    story(
+        "OD6: under OnDelete one of each is deleted after a change of all",
+        apply(SHAPES["grouped"]),
+        switch(4, BY_HAND),
+        *(update(5, clique) for clique in ("router", "leader", "worker")),
+        pod(7, "kill_pod", "llm-0-router", 0),
+        pod(8, "kill_pod", "llm-0-decode-0-worker", 1),
+        unharmed=(*_GROUPED, *_SECOND),
+    ),
+    story(
+        "OD7: under OnDelete no replica of a set is touched",
+        apply(SHAPES["single"], 2),
+        switch(4, BY_HAND),
+        update(5, "worker"),
+        unharmed=("llm-0-worker", "llm-1-worker"),
+    ),
+    story(
+        "OD9: from OnDelete to RollingRecreate and back",
+        apply(SHAPES["slack"]),
+        switch(4, BY_HAND),
+        update(5, "worker", 2),
+        switch(8, ROLLING),
+        switch(20, BY_HAND),
+        update(21, "worker", 3),
+    ),
+    story(
+        "a group replica is deleted by hand under OnDelete",
+        apply(SHAPES["grouped"]),
+        switch(4, BY_HAND),
+        update(5, "worker"),
+        *(child(7, "delete_child", "podcliques", name) for name in _SECOND),
+        unharmed=_GROUPED,
+    ),
+    story(
+        "a switch to OnDelete ends what is being rolled",
+        apply(SHAPES["slack"], 2),
+        update(5, "worker"),
+        switch(5.3, BY_HAND),
+    ),
+)
