@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.api import durations
-from trellis.workloads.admission.problems import TEMPLATE, Field, invalid, required
+from trellis.api.annotation import SETTLE_TIME
+from trellis.workloads.admission.problems import METADATA, TEMPLATE, Field, invalid, required
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +28,22 @@ def delay_problems(subject: Subject) -> Iterator[Problem]:
             yield from _positive(
                 part.field / "rollingUpdate" / "progressDeadline", update.progress_deadline
             )
+    settle = subject.metadata.annotations.get(SETTLE_TIME)
+    if settle is not None:
+        field = (METADATA / "annotations").key(SETTLE_TIME)
+        yield from _at_least(0, field, settle, "it must not be negative; 0s is none")
 
 
 def _positive(field: Field, text: str) -> Iterator[Problem]:
+    detail = f"{field.shown.rpartition('.')[2]} must be greater than 0"
+    return _at_least(1, field, text, detail)
+
+
+def _at_least(least: int, field: Field, text: str, detail: str) -> Iterator[Problem]:
     try:
         value = durations.parse(text)
     except durations.InvalidDuration as error:
         yield invalid(field, text, str(error))
         return
-    if value <= 0:
-        yield invalid(field, text, f"{field.shown.rpartition('.')[2]} must be greater than 0")
+    if value < least:
+        yield invalid(field, text, detail)

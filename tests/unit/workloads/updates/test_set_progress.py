@@ -85,6 +85,15 @@ def test_by_hand_an_update_is_told_when_all_children_have_their_specs_and_the_ha
     assert condition(handed) == ("False", "UpdateWaitsForDeletion")
 
 
+def test_by_hand_a_change_before_anything_was_told_is_an_update_too() -> None:
+    new = PodCliqueSetStatus()
+    untold = whole(new, outdated=True, strategy=ON_DELETE, number=2)
+    assert untold.update_progress is None
+    told = whole(new, outdated=True, handed=True, strategy=ON_DELETE, number=2, now=LATER)
+    assert told.update_progress == SetProgress(update_started_at=LATER, update_ended_at=LATER)
+    assert told.current_generation_hash == NEW
+
+
 def test_a_newer_template_in_the_middle_is_another_update() -> None:
     for status in (BEGUN, ROLLING):
         newer = whole(status, "v1-newer", outdated=True, active=(1,), number=3, now=LATER)

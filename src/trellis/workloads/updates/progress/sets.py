@@ -102,8 +102,11 @@ def _is_changed(
 ) -> bool:
     """Whether these templates are others than those of the last update, or of the beginning."""
     reached = present.current_generation_hash
-    if reached in ("", facts.generation):
+    if reached == facts.generation:
         return False
+    if not reached:
+        # Nothing was told of it yet. What is rolled shows by what is outdated.
+        return facts.by_hand and facts.handed and facts.outdated
     if not reached.startswith(hashes.PREFIX) and not facts.outdated:
         # Another operator's hash of what says the same.
         return False
