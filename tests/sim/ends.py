@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tests.sim.chronicle import is_leaving, label
-from trellis.api.annotation import RECYCLED
+from trellis.api.annotation import READY_BEFORE, RECYCLED, RELEASED
+from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import POD_CLIQUE
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ _VOLATILE = frozenset(
         "updateStartedAt",
         "updateEndedAt",
         RECYCLED,
+        # Whether something was changed before it was up or after: then it was updated.
+        READY_BEFORE,
+        RELEASED,
+        "updateProgress",
+        "rollingUpdateProgress",
     }
 )
 
@@ -88,8 +94,9 @@ def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         lasting = {name: _lasting(one) for name, one in value.items() if name not in _VOLATILE}
         if "conditions" in lasting:
-            # Who came first is no difference.
-            lasting["conditions"] = sorted(lasting["conditions"], key=lambda one: one["type"])
+            # Who came first is no difference, and neither is what there was before.
+            told = [one for one in lasting["conditions"] if one["type"] != UPDATE_IN_PROGRESS]
+            lasting["conditions"] = sorted(told, key=lambda one: one["type"])
         return {name: one for name, one in lasting.items() if one not in ({}, None)}
     if isinstance(value, list):
         return [_lasting(one) for one in value]

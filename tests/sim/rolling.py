@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stories of updates: rolled, left to people, switched, and everything else meanwhile."""
+"""The stories of updates: rolled, left to people, switched, and everything else meanwhile.
+
+Where updates are left to people, what is outdated in the end hangs on what was there by then.
+"""
 
 from __future__ import annotations
 
@@ -92,14 +95,14 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["wide"]),
         update(5, "worker"),
         scale(5.2, "podcliquescalinggroups", "llm-0-prefill", 4),
-        scale(6.5, "podcliquescalinggroups", "llm-0-prefill", 2),
+        scale(6.8, "podcliquescalinggroups", "llm-0-prefill", 2),
     ),
     story(
         "RU18, RU20: a clique grows and shrinks while it is rolled",
         apply(SHAPES["slack"]),
         update(5, "worker"),
         scale(5.2, "podcliques", "llm-0-worker", 5),
-        scale(6.5, "podcliques", "llm-0-worker", 2),
+        scale(6.8, "podcliques", "llm-0-worker", 2),
     ),
     story(
         "a set is deleted while it is rolled",
@@ -120,6 +123,7 @@ ROLLOUTS: tuple[Story, ...] = (
         switch(4, BY_HAND),
         *(update(5, clique) for clique in ("router", "leader", "worker")),
         unharmed=(*_GROUPED, *_SECOND),
+        racing=True,
     ),
     story(
         "OD2: under OnDelete what people delete comes back new",
@@ -128,6 +132,7 @@ ROLLOUTS: tuple[Story, ...] = (
         update(5, "worker"),
         *(pod(7 + index, "kill_pod", "llm-0-worker", index) for index in range(3)),
         unharmed=("llm-0-worker",),
+        racing=True,
     ),
     story(
         "OD3: under OnDelete a clique grows and shrinks",
@@ -136,6 +141,7 @@ ROLLOUTS: tuple[Story, ...] = (
         update(5, "worker"),
         scale(7, "podcliques", "llm-0-worker", 5),
         scale(9, "podcliques", "llm-0-worker", 2),
+        racing=True,
     ),
     story(
         "what OnDelete left is rolled after a switch",
@@ -153,6 +159,7 @@ ROLLOUTS: tuple[Story, ...] = (
         pod(7, "kill_pod", "llm-0-router", 0),
         pod(8, "kill_pod", "llm-0-decode-0-worker", 1),
         unharmed=(*_GROUPED, *_SECOND),
+        racing=True,
     ),
     story(
         "OD7: under OnDelete no replica of a set is touched",
@@ -160,6 +167,7 @@ ROLLOUTS: tuple[Story, ...] = (
         switch(4, BY_HAND),
         update(5, "worker"),
         unharmed=("llm-0-worker", "llm-1-worker"),
+        racing=True,
     ),
     story(
         "OD9: from OnDelete to RollingRecreate and back",
@@ -169,6 +177,7 @@ ROLLOUTS: tuple[Story, ...] = (
         switch(8, ROLLING),
         switch(20, BY_HAND),
         update(21, "worker", 3),
+        racing=True,
     ),
     story(
         "a group replica is deleted by hand under OnDelete",
@@ -177,11 +186,13 @@ ROLLOUTS: tuple[Story, ...] = (
         update(5, "worker"),
         *(child(7, "delete_child", "podcliques", name) for name in _SECOND),
         unharmed=_GROUPED,
+        racing=True,
     ),
     story(
         "a switch to OnDelete ends what is being rolled",
         apply(SHAPES["slack"], 2),
         update(5, "worker"),
         switch(5.3, BY_HAND),
+        racing=True,
     ),
 )

@@ -87,7 +87,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     unharmed: tuple[str, ...] = ()
     """PodCliques of which the operator must delete no pod."""
     racing: bool = False
-    """Whether somebody races the operator for a name, so that there is more than one right end."""
+    """Whether there is more than one right end, as when somebody races the operator for a name."""
 
     @property
     def until(self) -> float:
