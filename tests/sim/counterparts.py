@@ -126,6 +126,118 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "test_a_missing_priority_class_is_told_and_waited_for": ("a priority class comes late",),
     },
+    "workloads/test_rolling_recreate.py": {
+        "test_ru7_one_pod_of_one_replica_at_a_time": (
+            "RU7: a clique is rolled",
+            "RU7: one replica of a set after the other",
+        ),
+        "test_ru8_one_replica_of_a_scaling_group_at_a_time": (
+            "RU8: one clique of a group is rolled with its replica",
+        ),
+        "test_ru9_one_pod_a_clique_and_one_replica_a_group": (
+            "RU9: all cliques of a set with groups are rolled",
+        ),
+        "test_ru10_without_room_one_pod_waits_and_nothing_else_is_touched": (
+            "RU10: a new pod does not come up for a while",
+        ),
+        "test_ru11_a_replica_that_joins_meanwhile_has_the_new_template": (
+            "RU11: a set grows while it is rolled",
+        ),
+        "test_ru12_the_replica_that_is_being_updated_may_go": (
+            "RU12: a set shrinks while it is rolled",
+        ),
+        "test_ru13_so_may_one_that_has_been_updated": ("RU12: a set shrinks while it is rolled",),
+        "test_ru14_ru15_a_scaling_group_grows": (
+            "RU14, RU16: a group grows and shrinks while it is rolled",
+        ),
+        "test_ru16_ru17_a_scaling_group_shrinks": (
+            "RU14, RU16: a group grows and shrinks while it is rolled",
+        ),
+        "test_ru18_ru19_a_clique_grows": (
+            "RU18, RU20: a clique grows and shrinks while it is rolled",
+        ),
+        "test_ru20_ru21_a_clique_shrinks": (
+            "RU18, RU20: a clique grows and shrinks while it is rolled",
+        ),
+        "test_a_newer_change_takes_the_place_of_one_under_way": (
+            "a change supersedes another that is being rolled",
+            "an update is rolled back before it is over",
+        ),
+        "test_what_never_can_run_is_mended_by_an_update": (
+            "a set that was never up is mended by an update",
+        ),
+    },
+    "workloads/test_rolling_limits.py": {
+        "test_as_many_pods_go_at_once_as_are_allowed": ("RU7: a clique is rolled",),
+        "test_so_do_replicas_of_a_scaling_group": (
+            "RU8: one clique of a group is rolled with its replica",
+        ),
+        "test_no_gang_is_made_anew_because_an_update_takes_its_time": (
+            "RU10: a new pod does not come up for a while",
+        ),
+        "test_a_pod_lost_before_its_turn_returns_on_the_template_of_its_peers": (
+            "a pod dies that is yet to be rolled",
+        ),
+        "test_what_is_down_already_costs_nothing": (
+            "a set that was never up is mended by an update",
+        ),
+    },
+    "workloads/test_on_delete.py": {
+        "test_od1_a_change_of_a_clique_deletes_nothing": (
+            "OD1, OD4: under OnDelete a change kills nobody",
+        ),
+        "test_od2_a_pod_that_is_deleted_comes_back_with_the_new_template": (
+            "OD2: under OnDelete what people delete comes back new",
+        ),
+        "test_od3_scaling_in_takes_the_outdated_pod": (
+            "OD3: under OnDelete a clique grows and shrinks",
+        ),
+        "test_od4_a_change_in_a_scaling_group_deletes_nothing": (
+            "OD1, OD4: under OnDelete a change kills nobody",
+        ),
+        "test_od5_a_pod_of_a_scaling_group_comes_back_with_the_new_template": (
+            "OD6: under OnDelete one of each is deleted after a change of all",
+        ),
+        "test_od6_one_of_each_is_deleted_after_a_change_of_all": (
+            "OD6: under OnDelete one of each is deleted after a change of all",
+        ),
+        "test_od7_no_replica_of_the_set_is_touched": (
+            "OD7: under OnDelete no replica of a set is touched",
+        ),
+        "test_od8_a_pod_leaves_a_failed_node_and_the_others_stay": (
+            "OD2: under OnDelete what people delete comes back new",
+        ),
+        "test_od9_only_what_changes_under_rolling_recreate_is_rolled": (
+            "OD9: from OnDelete to RollingRecreate and back",
+        ),
+    },
+    "workloads/test_on_delete_stories.py": {
+        "test_case_1_from_a_change_to_scaling_in": (
+            "OD2: under OnDelete what people delete comes back new",
+            "OD3: under OnDelete a clique grows and shrinks",
+        ),
+        "test_case_2_a_node_fails_and_strategies_change": (
+            "what OnDelete left is rolled after a switch",
+        ),
+        "test_case_2_scaling_in_with_templates_of_several_ages": (
+            "OD3: under OnDelete a clique grows and shrinks",
+        ),
+        "test_case_3_a_replica_of_a_scaling_group_is_deleted_by_hand": (
+            "a group replica is deleted by hand under OnDelete",
+        ),
+        "test_case_3_scaling_in_a_group_takes_the_highest_replica": (
+            "RU14, RU16: a group grows and shrinks while it is rolled",
+        ),
+        "test_case_4_the_strategy_is_one_for_cliques_and_groups": (
+            "OD1, OD4: under OnDelete a change kills nobody",
+        ),
+        "test_a_switch_to_on_delete_ends_a_roll_where_it_is": (
+            "a switch to OnDelete ends what is being rolled",
+        ),
+        "test_what_watches_over_gangs_is_not_off_because_of_on_delete": (
+            "a gang is broken for too long",
+        ),
+    },
     "examples/test_podcliqueset.py": {
         "test_the_example_runs": (
             "the example autoscaled",
@@ -146,6 +258,8 @@ ONLY_END_TO_END = {
     "test_what_cannot_work_is_refused_with_the_field": "admission alone",
     "test_pods_know_their_place": "what is in a pod, and nothing that could go wrong",
     "test_columns_say_how_it_is": "what kubectl shows",
+    "test_kubectl_explains_what_to_do_with_on_delete": "what kubectl shows",
+    "test_other_strategies_are_refused_with_those_that_there_are": "admission alone",
     "test_every_example_has_a_page_that_walks_through_it": "a page",
     "test_every_command_of_the_page_works_and_shows_something": "a page",
 }
