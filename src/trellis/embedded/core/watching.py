@@ -109,13 +109,16 @@ class WatchFeed:
             if not marked and waiting.caught_up:
                 marked = True
                 yield manner.bookmark(waiting.began, INITIAL_END)
+            due = timetable.next if manner.bookmarks else end
             try:
-                async with asyncio.timeout_at(timetable.next if manner.bookmarks else end):
+                async with asyncio.timeout_at(due):
                     events = await waiting.batch()
             except TimeoutError:
-                if loop.time() >= end:
+                # Timers may ring a hair early, and what is due then would ring at once again.
+                now = max(due, loop.time())
+                if now >= end:
                     return
-                timetable.passed(loop.time())
+                timetable.passed(now)
                 version = waiting.bookmark
                 if version is not None:
                     yield manner.bookmark(version, {})
