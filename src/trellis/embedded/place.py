@@ -139,6 +139,9 @@ def look(root: Path, name: str) -> Place | None:
     if not folder.is_dir():
         return None
     with exclusive(root / ".lock"):
+        if not folder.is_dir():
+            # Given up while we waited.
+            return None
         lock = try_lock(folder)
         if lock is None:
             return Place(folder, alive=True, pid=_pid(folder))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,19 @@ def test_a_name_is_taken_until_it_is_released(tmp_path: Path) -> None:
     assert place.names(tmp_path) == []
     assert not (tmp_path / "mine").exists()
     place.claim(tmp_path, "mine").release()
+
+
+def test_whoever_looks_while_a_name_is_given_up_sees_it_there_or_gone(tmp_path: Path) -> None:
+    def come_and_go() -> None:
+        for _ in range(500):
+            place.claim(tmp_path, "a").release()
+
+    with ThreadPoolExecutor(1) as others:
+        going = others.submit(come_and_go)
+        while not going.done():
+            seen = place.look(tmp_path, "a")
+            assert seen is None or seen.folder == tmp_path / "a"
+        going.result()
 
 
 def test_what_is_there_tells_of_itself_once_it_is_up(tmp_path: Path) -> None:
