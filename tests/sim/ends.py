@@ -54,21 +54,21 @@ _VOLATILE = frozenset(
         "updateStartedAt",
         "updateEndedAt",
         RECYCLED,
-        # Whether something was changed before it was up or after: then it was updated.
-        READY_BEFORE,
-        RELEASED,
-        "updateProgress",
-        "rollingUpdateProgress",
     }
 )
+# In a story of updates, whether something was changed before it was up, or after: then it was
+# updated.
+_OF_UPDATES = frozenset({READY_BEFORE, RELEASED, "updateProgress", "rollingUpdateProgress"})
 
 
-def end_of(chronicle: Chronicle) -> End:
+def end_of(chronicle: Chronicle, *, updated: bool = False) -> End:
+    """`updated`: templates change in the story."""
+    dropped = _VOLATILE | _OF_UPDATES if updated else _VOLATILE
     end: End = {}
     for plural in _KINDS:
         for found in chronicle.of(plural):
             metadata = found["metadata"]
-            end[f"{plural} {metadata['namespace']}/{metadata['name']}"] = _lasting(found)
+            end[f"{plural} {metadata['namespace']}/{metadata['name']}"] = _lasting(found, dropped)
     pods = Counter(_pod(pod) for pod in chronicle.of("pods"))
     end["pods"] = dict(sorted(pods.items()))
     return end
@@ -90,16 +90,17 @@ def _differing(path: str, one: Any, other: Any) -> Iterator[str]:
         yield f"{path}: {_shown(one)} without faults, {_shown(other)} with"
 
 
-def _lasting(value: Any) -> Any:
+def _lasting(value: Any, dropped: frozenset[str]) -> Any:
     if isinstance(value, dict):
-        lasting = {name: _lasting(one) for name, one in value.items() if name not in _VOLATILE}
+        lasting = {n: _lasting(one, dropped) for n, one in value.items() if n not in dropped}
         if "conditions" in lasting:
-            # Who came first is no difference, and neither is what there was before.
-            told = [one for one in lasting["conditions"] if one["type"] != UPDATE_IN_PROGRESS]
+            # Who came first is no difference.
+            untold = UPDATE_IN_PROGRESS if dropped >= _OF_UPDATES else ""
+            told = [one for one in lasting["conditions"] if one["type"] != untold]
             lasting["conditions"] = sorted(told, key=lambda one: one["type"])
         return {name: one for name, one in lasting.items() if one not in ({}, None)}
     if isinstance(value, list):
-        return [_lasting(one) for one in value]
+        return [_lasting(one, dropped) for one in value]
     return value
 
 

@@ -204,9 +204,7 @@ class _SetOracle:
                 yield f"{plural} {name} has lost its label"
         for found in self._chronicle.of(plural, self._namespace):
             name = found["metadata"]["name"]
-            # One that lost its label before it was to go is out of reach until its owner goes.
-            known = label(found, MANAGED_BY) == OPERATOR
-            if name not in wanted and label(found, PART_OF) == self._name and known:
+            if name not in wanted and label(found, PART_OF) == self._name:
                 yield f"{plural} {name} is not wanted"
 
     def _pods(self, clique: Body) -> list[Body]:

@@ -6,6 +6,8 @@ Where updates are left to people, what is outdated in the end hangs on what was 
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.sim.acts import (
     BY_HAND,
     NAME,
@@ -25,99 +27,100 @@ from tests.sim.acts import (
 from tests.sim.shapes import SHAPES
 from tests.sim.story import Act, Story
 
+rolled = partial(story, updated=True)
 _GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
 _SECOND = ("llm-0-decode-1-leader", "llm-0-decode-1-worker")
 
 ROLLOUTS: tuple[Story, ...] = (
-    story("RU7: a clique is rolled", apply(SHAPES["slack"]), update(5, "worker")),
-    story(
+    rolled("RU7: a clique is rolled", apply(SHAPES["slack"]), update(5, "worker")),
+    rolled(
         "RU7: one replica of a set after the other",
         apply(SHAPES["single"], 2),
         update(5, "worker"),
     ),
-    story(
+    rolled(
         "RU9: all cliques of a set with groups are rolled",
         apply(SHAPES["grouped"]),
         *(update(5, clique) for clique in ("router", "leader", "worker")),
     ),
-    story(
+    rolled(
         "RU8: one clique of a group is rolled with its replica",
         apply(SHAPES["grouped"]),
         update(5, "worker"),
         unharmed=("llm-0-router",),
     ),
-    story(
+    rolled(
         "a set that was never up is mended by an update",
         decree(0.5, "llm-0-worker", "pending"),
         apply(SHAPES["single"]),
         update(5, "worker"),
         decree(9, "llm-0-worker", "ready"),
     ),
-    story(
+    rolled(
         "a change supersedes another that is being rolled",
         apply(SHAPES["slack"]),
         update(5, "worker", 2),
         update(5.4, "worker", 3),
     ),
-    story(
+    rolled(
         "an update is rolled back before it is over",
         apply(SHAPES["slack"], 2),
         update(5, "worker"),
         Act(5.4, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
     ),
-    story(
+    rolled(
         "a pod dies that is yet to be rolled",
         apply(SHAPES["grouped"]),
         update(5, "worker"),
         pod(5.2, "kill_pod", "llm-0-decode-0-worker", 0),
     ),
-    story(
+    rolled(
         "RU10: a new pod does not come up for a while",
         apply(SHAPES["slack"]),
         decree(4.9, "llm-0-worker", "unready"),
         update(5, "worker"),
         decree(12, "llm-0-worker", "ready"),
     ),
-    story(
+    rolled(
         "RU11: a set grows while it is rolled",
         apply(SHAPES["single"]),
         update(5, "worker"),
         resize(5.2, 2),
     ),
-    story(
+    rolled(
         "RU12: a set shrinks while it is rolled",
         apply(SHAPES["single"], 2),
         update(5, "worker"),
         resize(5.2, 1),
     ),
-    story(
+    rolled(
         "RU14, RU16: a group grows and shrinks while it is rolled",
         apply(SHAPES["wide"]),
         update(5, "worker"),
         scale(5.2, "podcliquescalinggroups", "llm-0-prefill", 4),
         scale(6.8, "podcliquescalinggroups", "llm-0-prefill", 2),
     ),
-    story(
+    rolled(
         "RU18, RU20: a clique grows and shrinks while it is rolled",
         apply(SHAPES["slack"]),
         update(5, "worker"),
         scale(5.2, "podcliques", "llm-0-worker", 5),
         scale(6.8, "podcliques", "llm-0-worker", 2),
     ),
-    story(
+    rolled(
         "a set is deleted while it is rolled",
         apply(SHAPES["grouped"]),
         update(5, "worker"),
         delete(5.3),
     ),
-    story(
+    rolled(
         "a child is deleted while it is rolled",
         apply(SHAPES["grouped"]),
         update(5, "worker"),
         child(5.3, "delete_child", "podcliques", "llm-0-decode-0-worker"),
         child(5.5, "delete_child", "podgangs", "llm-0"),
     ),
-    story(
+    rolled(
         "OD1, OD4: under OnDelete a change kills nobody",
         apply(SHAPES["grouped"]),
         switch(4, BY_HAND),
@@ -125,7 +128,7 @@ ROLLOUTS: tuple[Story, ...] = (
         unharmed=(*_GROUPED, *_SECOND),
         racing=True,
     ),
-    story(
+    rolled(
         "OD2: under OnDelete what people delete comes back new",
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
@@ -134,7 +137,7 @@ ROLLOUTS: tuple[Story, ...] = (
         unharmed=("llm-0-worker",),
         racing=True,
     ),
-    story(
+    rolled(
         "OD3: under OnDelete a clique grows and shrinks",
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
@@ -143,7 +146,7 @@ ROLLOUTS: tuple[Story, ...] = (
         scale(9, "podcliques", "llm-0-worker", 2),
         racing=True,
     ),
-    story(
+    rolled(
         "what OnDelete left is rolled after a switch",
         apply(SHAPES["grouped"]),
         switch(4, BY_HAND),
@@ -151,7 +154,7 @@ ROLLOUTS: tuple[Story, ...] = (
         update(5, "worker"),
         switch(8, ROLLING),
     ),
-    story(
+    rolled(
         "OD6: under OnDelete one of each is deleted after a change of all",
         apply(SHAPES["grouped"]),
         switch(4, BY_HAND),
@@ -161,7 +164,7 @@ ROLLOUTS: tuple[Story, ...] = (
         unharmed=(*_GROUPED, *_SECOND),
         racing=True,
     ),
-    story(
+    rolled(
         "OD7: under OnDelete no replica of a set is touched",
         apply(SHAPES["single"], 2),
         switch(4, BY_HAND),
@@ -169,7 +172,7 @@ ROLLOUTS: tuple[Story, ...] = (
         unharmed=("llm-0-worker", "llm-1-worker"),
         racing=True,
     ),
-    story(
+    rolled(
         "OD9: from OnDelete to RollingRecreate and back",
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
@@ -179,7 +182,7 @@ ROLLOUTS: tuple[Story, ...] = (
         update(21, "worker", 3),
         racing=True,
     ),
-    story(
+    rolled(
         "a group replica is deleted by hand under OnDelete",
         apply(SHAPES["grouped"]),
         switch(4, BY_HAND),
@@ -188,7 +191,7 @@ ROLLOUTS: tuple[Story, ...] = (
         unharmed=_GROUPED,
         racing=True,
     ),
-    story(
+    rolled(
         "a switch to OnDelete ends what is being rolled",
         apply(SHAPES["slack"], 2),
         update(5, "worker"),

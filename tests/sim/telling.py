@@ -55,10 +55,6 @@ FOUND_OUT_SECONDS = 50.0
 """After which a connection that went silent has been given up (L-05)."""
 _DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.STALE)
 _PROMPT_SECONDS = 0.05
-# An operator may make a pod again that another has just replaced, of which it has not heard yet.
-# Without fencing nobody can keep it from that; it must be mended as soon as both have heard.
-_LATE_SECONDS = 5.0
-_MOMENT_SECONDS = 0.5
 _LOOK_SECONDS = 2.0
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _MOST_FINDINGS = 20
@@ -115,12 +111,10 @@ def tell(story: Story, manner: Manner | None = None) -> Report:
         return runner.run(main())
 
 
-def _unfenced_seconds(story: Story) -> float:
-    """For how long operators that work side by side may be apart in what they have heard."""
-    if story.instances == 1 or story.lease:
-        return 0.0
+def _is_unfenced(story: Story) -> bool:
+    """Whether operators work side by side, and one may hear much later than the other."""
     late = story.news_delay > _PROMPT_SECONDS or any(f.kind in _DEAFENING for f in story.faults)
-    return _LATE_SECONDS if late else _MOMENT_SECONDS
+    return story.instances > 1 and not story.lease and late
 
 
 class _Teller:
@@ -139,7 +133,7 @@ class _Teller:
         self._chronicle = Chronicle()
         self._chronicle.follow(self._cluster.store)
         self._watchers = watchers(
-            self._chronicle, unfenced_seconds=_unfenced_seconds(story), unharmed=story.unharmed
+            self._chronicle, unfenced=_is_unfenced(story), unharmed=story.unharmed
         )
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
@@ -246,8 +240,7 @@ class _Teller:
         if self._report.findings:
             return
         patience = OBSTRUCTED_SECONDS if self._oracle.is_obstructed() else SETTLE_SECONDS
-        # Whoever was deaf until now may have something to mend, or to be mended after it.
-        await asyncio.sleep(max(0.0, self._deaf_until - self._loop.time()) + patience)
+        await asyncio.sleep(max(patience, self._deaf_until - self._loop.time()))
         self._written.clear()
         await asyncio.sleep(self._manner.quiet_seconds)
         self._quiet("at rest")
@@ -260,7 +253,7 @@ class _Teller:
             self._complain("L-01", f"was well, and is not any more: {problem}")
 
     def _ended(self) -> End:
-        end = end_of(self._chronicle)
+        end = end_of(self._chronicle, updated=self._story.updated)
         wanted = self._story.pods
         if wanted and end["pods"] != wanted and not self._report.findings:
             self._complain("L-01", f"there are {end['pods']}, and must be {wanted}")

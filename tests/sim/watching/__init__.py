@@ -24,14 +24,19 @@ if TYPE_CHECKING:
     from tests.sim.watching.finding import Watcher
 
 
+# An operator that is deaf for a while may make a pod again that another has just replaced, of which
+# it never heard. Without fencing nobody can keep it from that; it must be mended at once.
+UNFENCED_SECONDS = 5.0
+
+
 def watchers(
-    chronicle: Chronicle, *, unfenced_seconds: float, unharmed: Collection[str] = ()
+    chronicle: Chronicle, *, unfenced: bool, unharmed: Collection[str] = ()
 ) -> tuple[Watcher, ...]:
-    """`unfenced_seconds`: for how long may last what comes of several operators at work at once, if
-    nothing keeps them apart. `unharmed` are the cliques of which no pod is to be deleted."""
+    """`unfenced`: several operators work at once, and nothing keeps them apart. `unharmed` are the
+    cliques of which no pod is to be deleted."""
     return (
         Owners(chronicle),
-        Replicas(chronicle, patience=unfenced_seconds),
+        Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
         Gates(chronicle),
         Statuses(),
