@@ -103,6 +103,18 @@ class Converger:
         await self._phase(tally, steps, finishes=True)
         return tally.converged()
 
+    async def call_back(
+        self, owner: Object, children: Children[T], lost: Iterable[Wanted]
+    ) -> Converged:
+        """Labels again those of them that the owner has and that lost what they are read by.
+
+        For what is wanted no more, and not in the cache: what is wanted is met when it is made.
+        """
+        family = _Family(self._writes, owner, children, self._futile)
+        tally = Tally(blocked=[], conflicts=[])
+        await self._phase(tally, [family.call_back(one) for one in lost])
+        return tally.converged()
+
     async def _phase(self, tally: Tally, steps: list[Step], *, finishes: bool = False) -> None:
         acts = [step.act for step in steps]
         results = await in_parallel(acts, self._parallel, _goes_on, finishes=finishes)
@@ -160,6 +172,14 @@ class _Family(Generic[T]):
             return WRITTEN
 
         return Step("create", key.name, act)
+
+    def call_back(self, one: Wanted) -> Step:
+        async def act() -> Result:
+            holder = await self._writes.read(self._cache, one.metadata.key)
+            called = None if holder is None else await self._called_back(one, holder)
+            return called or OVERTAKEN
+
+        return Step("patch", one.metadata.name, act)
 
     async def _called_back(self, one: Wanted, holder: Metadata) -> Result | None:
         """Labels again what is ours and lost the labels by which we read it: nobody sees it else.

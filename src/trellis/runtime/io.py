@@ -50,6 +50,12 @@ class IO:
         """
         return await self._converger.converge(owner, children, have, want)
 
+    async def call_back(
+        self, owner: Object, children: Children[T], lost: Iterable[Wanted]
+    ) -> Converged:
+        """Labels what the owner has under these names so that the cache shows it again."""
+        return await self._converger.call_back(owner, children, lost)
+
     async def edit(
         self, owner: Object, children: Children[T], edits: Iterable[Edit[T]]
     ) -> Converged:

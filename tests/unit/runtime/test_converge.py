@@ -441,3 +441,17 @@ async def test_what_belongs_to_somebody_else_is_not_labelled() -> None:
     done = await room.converger.converge(BOX, children, (), balls("a", labels={"kept": "yes"}))
     assert done.conflicts
     assert "labels" not in (await room.api.do("GET", f"{COLLECTION}/a"))["metadata"]
+
+
+@virtual.virtual
+async def test_what_is_not_wanted_any_more_is_labelled_again_too_and_never_made() -> None:
+    room = await Room().open()
+    room.cache.scope = Scope(selection=Selection(labels="kept=yes"))
+    await room.api.do("POST", COLLECTION, json.loads(encode(a_wanted_ball("a"))))
+    await room.api.do("POST", COLLECTION, json.loads(encode(a_wanted_ball("b", owner="theirs"))))
+    children = Children(cache=room.cache, compare=by_fields("spec"))
+    done = await room.converger.call_back(BOX, children, balls("abc", labels={"kept": "yes"}))
+    assert done == Converged(patched=("a",))
+    found = (await room.api.do("GET", COLLECTION))["items"]
+    labels = {one["metadata"]["name"]: one["metadata"].get("labels") for one in found}
+    assert labels == {"a": {"kept": "yes"}, "b": None}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.meta import Key
+    from trellis.runtime.converged import Converged
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
     from trellis.workloads.caches import Caches
@@ -66,10 +67,21 @@ class ReplicaReconciler:
             return DONE
         task = _Task(io, found, self._outlines.of(found), shard)
         outcomes: list[tuple[Kind[Any], Written]] = []
+        if task.ends:
+            outcomes += await self._call_back(task)
         for stage in self._stages[:: -1 if task.ends else 1]:
             written = await _all(task.converge(kind) for kind in stage)
             outcomes += zip(stage, written, strict=True)
         return self._tell(task, outcomes)
+
+    async def _call_back(self, task: _Task) -> list[tuple[Kind[Any], Written]]:
+        """What lost its label must be found before the rest goes: nothing would remind us of it."""
+        kinds = [kind for stage in self._stages for kind in stage]
+        if not any(task.filed(kind) for kind in kinds):
+            return []
+        labelled = [kind for kind in kinds if kind.cache.scope.selection.labels]
+        written = await _all(task.call_back(kind) for kind in labelled)
+        return list(zip(labelled, written, strict=True))
 
     def _tell(self, task: _Task, outcomes: list[tuple[Kind[Any], Written]]) -> Outcome:
         for kind, written in outcomes:
@@ -95,24 +107,41 @@ class _Task:
         """Whether nothing is wanted of it."""
         return self.shard.index is None or self.shard.index >= self._outline.replicas
 
+    def filed(self, kind: Kind[T]) -> tuple[T, ...]:
+        return kind.cache.find(BY_REPLICA, self._writer)
+
     async def converge(self, kind: Kind[T]) -> Written:
         """What fails for one kind is not to keep another from being made."""
         have, want = self._scope(kind)
-        children = Children(cache=kind.cache, compare=kind.compare, part=self._writer)
         try:
-            written = await self.io.converge(self.set, children, have, want)
+            written = await self.io.converge(self.set, self._children(kind), have, want)
             return waiting_for_the_collector(written, self.set)
         except KubeError as error:
             return error
 
-    def _scope(self, kind: Kind[T]) -> tuple[list[T], list[T]]:
-        """What there is for this shard, and what there is to be."""
-        filed = kind.cache.find(BY_REPLICA, self._writer)
+    async def call_back(self, kind: Kind[T]) -> Converged:
+        have, known = kind.cache.get, self._known(kind)
+        lost = [one for one in known if have(one.metadata.key) is None]
+        return await self.io.call_back(self.set, self._children(kind), lost)
+
+    def _children(self, kind: Kind[T]) -> Children[T]:
+        return Children(cache=kind.cache, compare=kind.compare, part=self._writer)
+
+    def _known(self, kind: Kind[T]) -> list[T]:
+        """What a replica of that index is made of, whether it is asked for or not."""
         index = self.shard.index
         if index is None:
+            return []
+        return list(
+            kind.wants(self._outline, index, kinds.Around(kind.cache.get, self._terms(index)))
+        )
+
+    def _scope(self, kind: Kind[T]) -> tuple[list[T], list[T]]:
+        """What there is for this shard, and what there is to be."""
+        filed = self.filed(kind)
+        if self.shard.index is None:
             return self._strays(kind, filed), []
-        around = kinds.Around(kind.cache.get, self._terms(index))
-        want = list(kind.wants(self._outline, index, around))
+        want = self._known(kind)
         have = {found.metadata.key: found for found in filed}
         for one in want:
             # Found by its name: what lost its label, and what others made under it.

@@ -154,6 +154,21 @@ async def test_what_was_scaled_in_while_nobody_looked_goes_at_the_start() -> Non
 
 
 @virtual
+async def test_what_lost_its_labels_goes_with_its_replica() -> None:
+    stage = await a_stage()
+    async with stage.operator(replicas_only):
+        await stage.make(PodCliqueSet, body(3))
+        await stage.settle()
+    unlabelled = {"metadata": {"labels": None}}
+    await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 2}})
+    await stage.patch(Service, "llm-2", unlabelled)
+    await stage.patch(HorizontalPodAutoscaler, "llm-2-worker", unlabelled)
+    async with stage.operator(replicas_only):
+        await stage.settle()
+        assert await ours(stage) == expected(0, 1)
+
+
+@virtual
 async def test_what_somebody_deletes_comes_back() -> None:
     stage = await a_stage()
     async with stage.operator(replicas_only):
