@@ -212,17 +212,22 @@ async def our_gangs(world: World) -> list[Json]:
     return await world.all(GANGS, "grove.io/pcs-name")
 
 
-async def assert_all_are_listed(world: World) -> None:
-    """Every live pod, once, by the gang of its PodClique."""
-    listed = [
-        (name_of(gang), group["name"], reference["name"])
-        for gang in await our_gangs(world)
-        for group in gang["spec"]["podgroups"]
-        for reference in group["podReferences"]
-    ]
-    gangs = {name_of(one): one["metadata"]["labels"][GANG] for one in await world.ours(CLIQUES)}
-    owners = {name_of(pod): pod["metadata"]["labels"][CLIQUE] for pod in await world.pods()}
-    assert sorted(listed) == sorted((gangs[owner], owner, pod) for pod, owner in owners.items())
+async def until_all_are_listed(world: World) -> None:
+    """Every live pod, once, by the gang of its PodClique; one that is no longer needed is gone."""
+
+    async def look() -> bool:
+        listed = sorted(
+            (name_of(gang), group["name"], reference["name"])
+            for gang in await our_gangs(world)
+            for group in gang["spec"]["podgroups"]
+            for reference in group["podReferences"]
+        )
+        gangs = {name_of(one): one["metadata"]["labels"][GANG] for one in await world.ours(CLIQUES)}
+        owners = {name_of(pod): pod["metadata"]["labels"][CLIQUE] for pod in await world.pods()}
+        # A PodClique may be gone before its pods are.
+        return listed == sorted((gangs.get(own, ""), own, pod) for pod, own in owners.items())
+
+    await eventually(look, "gangs that list all pods and no others", PATIENCE_SECONDS)
 
 
 def versions(found: Iterable[Json]) -> dict[str, str]:
@@ -305,7 +310,7 @@ async def replace_one(taken: Taken) -> None:
     await world.until_gone([victim])
     await until_taken_over(taken)
     await assert_untouched(taken, {name_of(victim)})
-    await assert_all_are_listed(world)
+    await until_all_are_listed(world)
 
 
 def owner_kind(found: Json) -> str:
@@ -324,7 +329,7 @@ async def scale_out_and_in(taken: Taken) -> None:
             await world.scale(kind, name_of(target), target["spec"]["replicas"] + change)
         await world.until_ready(len(before) + change * (1 + 4 * len(groups)))
         await until_taken_over(taken)
-        await assert_all_are_listed(world)
+        await until_all_are_listed(world)
         assert before <= await world.uids()
     assert before == await world.uids()
 
@@ -350,7 +355,7 @@ async def replace_all(taken: Taken) -> None:
     await world.until_gone(theirs)
     await world.until_ready(len(taken.pods))
     await until_taken_over(taken)
-    await assert_all_are_listed(world)
+    await until_all_are_listed(world)
     await world.until_count(GANGS, len(await our_gangs(world)))
     if waits(taken):
         await world.until("roles", ROLE, lambda role: len(role["rules"]) == 1, "to grant less")
@@ -375,7 +380,7 @@ async def test_a_tree_of_groves_is_taken_over_and_lives_on(estate: Estate, name:
     await assert_untouched(taken)
     await assert_kept(taken)
     await assert_hashes_adopted(taken)
-    await assert_all_are_listed(taken.world)
+    await until_all_are_listed(taken.world)
     await replace_one(taken)
     await assert_kept(taken)
     await scale_out_and_in(taken)
@@ -397,7 +402,7 @@ async def test_a_tree_that_grove_did_not_finish_is_finished(estate: Estate, name
     await assert_untouched(taken, besides=gated)
     assert taken.pods_seen.names("DELETED") == set()
     await assert_kept(taken)
-    await assert_all_are_listed(taken.world)
+    await until_all_are_listed(taken.world)
     await taken.world.delete(SETS, "wl")
     await until_nothing_is_left(taken.world)
 
