@@ -2,20 +2,23 @@
 """Which events are sent, and which are only counted. Pure.
 
 The same thing said again is one event with a count. However much is said about an object for one
-reason, no more than a burst is sent and then one write in ten seconds.
+reason, no more than a burst is sent and then one write in ten seconds: the last thing said, with
+the count of all that it stands for. So nothing is told long after it happened.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from trellis.api.meta import Resource
 
-BURST = 25
+BURST = 10
 SECONDS_EACH = 10.0
+# As other components of Kubernetes call it.
+COMBINED = "(combined from similar events): "
 _MOST_SERIES = 4096
 # Limits of the API, in bytes for what is written and in characters for names.
 _LONGEST_NOTE = 1024
@@ -60,11 +63,13 @@ class Series:
 
 
 @dataclass(slots=True)
-class _Allowance:
-    """A bucket that fills by one token in ten seconds."""
+class _Topic:
+    """What is said of one object for one reason: a bucket that fills by one token in ten seconds,
+    and what has been gathered since it was empty."""
 
     tokens: float
     at: float
+    gathered: Series | None = None
 
     def take(self, now: float) -> bool:
         self.tokens = min(BURST, self.tokens + (now - self.at) / SECONDS_EACH)
@@ -74,6 +79,14 @@ class _Allowance:
         self.tokens -= 1.0
         return True
 
+    def gather(self, subject: Subject, note: Note) -> None:
+        before = self.gathered
+        if before is None:
+            self.gathered = Series(subject, note)
+        else:
+            combined = clipped(replace(note, text=f"{COMBINED}{note.text}"))
+            self.gathered = Series(subject, combined, count=before.count + 1)
+
 
 class Notebook:
     """Everything said lately. What was said longest ago is forgotten when there is too much."""
@@ -81,36 +94,51 @@ class Notebook:
     def __init__(self, most: int = _MOST_SERIES) -> None:
         self._most = most
         self._series: OrderedDict[tuple[str, Note], Series] = OrderedDict()
-        self._allowances: OrderedDict[tuple[str, str], _Allowance] = OrderedDict()
+        self._topics: OrderedDict[tuple[str, str], _Topic] = OrderedDict()
 
     def say(self, subject: Subject, note: Note, now: float) -> Series | None:
         """The event to be sent now, if one is."""
         note = clipped(note)
         key = (subject.uid, note)
         series = self._series.get(key)
-        if series is None:
-            series = self._series[key] = Series(subject, note)
-            if len(self._series) > self._most:
-                self._series.popitem(last=False)
-        else:
+        if series is not None:
             series.count += 1
             self._series.move_to_end(key)
-        return series if self._may_send(series, now) else None
+            return series if self._may_send(series, now) else None
+        topic = self._topic(subject.uid, note.reason, now)
+        topic.gather(subject, note)
+        return self._taken(topic, now)
 
     def due(self, now: float) -> list[Series]:
-        """Events that were counted and not sent, and may be sent by now."""
-        return [series for series in self._series.values() if self._may_send(series, now)]
+        """Events that were counted or gathered and not sent, and may be sent by now."""
+        counted = [series for series in self._series.values() if self._may_send(series, now)]
+        gathered = [self._taken(topic, now) for topic in self._topics.values()]
+        return counted + [series for series in gathered if series is not None]
+
+    def _topic(self, uid: str, reason: str, now: float) -> _Topic:
+        key = (uid, reason)
+        topic = self._topics.setdefault(key, _Topic(float(BURST), now))
+        self._topics.move_to_end(key)
+        if len(self._topics) > self._most:
+            self._topics.popitem(last=False)
+        return topic
+
+    def _taken(self, topic: _Topic, now: float) -> Series | None:
+        series = topic.gathered
+        if series is None or not topic.take(now):
+            return None
+        topic.gathered = None
+        series.sent, series.sent_at = series.count, now
+        self._series[series.subject.uid, series.note] = series
+        if len(self._series) > self._most:
+            self._series.popitem(last=False)
+        return series
 
     def _may_send(self, series: Series, now: float) -> bool:
         # Counts are not news: they wait their ten seconds even when there is an allowance left.
         if not series.unsent or now - series.sent_at < SECONDS_EACH:
             return False
-        key = (series.subject.uid, series.note.reason)
-        allowance = self._allowances.setdefault(key, _Allowance(float(BURST), now))
-        self._allowances.move_to_end(key)
-        if len(self._allowances) > self._most:
-            self._allowances.popitem(last=False)
-        if not allowance.take(now):
+        if not self._topic(series.subject.uid, series.note.reason, now).take(now):
             return False
         series.sent, series.sent_at = series.count, now
         return True

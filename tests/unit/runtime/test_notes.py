@@ -40,12 +40,41 @@ def test_different_things_about_one_object_are_different_events() -> None:
     assert None not in said
 
 
-def test_after_a_burst_one_write_in_ten_seconds_is_made_and_another_reason_is_free() -> None:
+def test_after_a_burst_all_that_follows_is_one_event_in_ten_seconds_that_counts_it() -> None:
     book = Notebook()
     sent = [book.say(BOX, note(f"text {number}"), 0.0) for number in range(100)]
     assert sum(each is not None for each in sent) == BURST
     assert book.say(BOX, note("text", "Other"), 0.0) is not None
-    assert [len(book.due(float(second))) for second in (5, 10, 15, 20, 30)] == [0, 1, 0, 1, 1]
+    assert book.due(5.0) == []
+    (combined,) = book.due(10.0)
+    assert combined.note == note("(combined from similar events): text 99")
+    assert (combined.count, combined.sent) == (100 - BURST, 100 - BURST)
+    assert book.due(1000.0) == []
+
+
+def test_what_streams_is_told_every_ten_seconds_and_nothing_of_it_long_after() -> None:
+    book = Notebook()
+    told = []
+    for second in range(200):
+        at = float(second)
+        told += [book.say(BOX, note(f"step {second}"), at), *book.due(at)]
+    told += book.due(210.0)
+    events = [each for each in told if each is not None]
+    assert sum(each.count for each in events) == 200
+    assert BURST + 19 <= len(events) <= BURST + 22
+    assert events[-1].note.text.endswith("step 199")
+    assert book.due(1000.0) == []
+
+
+def test_one_that_waited_alone_is_told_in_its_own_words_and_counted_on() -> None:
+    book = Notebook()
+    for number in range(BURST + 1):
+        book.say(BOX, note(f"text {number}"), 0.0)
+    last = note(f"text {BURST}")
+    (event,) = book.due(10.0)
+    assert (event.note, event.count) == (last, 1)
+    assert book.say(BOX, last, 20.0) is event
+    assert event.count == 2
 
 
 def test_what_is_forgotten_is_what_was_said_longest_ago() -> None:
@@ -53,7 +82,7 @@ def test_what_is_forgotten_is_what_was_said_longest_ago() -> None:
     for number in range(100):
         book.say(Subject(BOXES, "n", "b", f"uid-{number}"), note(), 0.0)
     assert len(book._series) == 10
-    assert len(book._allowances) == 10
+    assert len(book._topics) == 10
     assert ("uid-99", note()) in book._series
 
 
