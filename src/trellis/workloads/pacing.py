@@ -31,11 +31,13 @@ ALONE_SECONDS = 0.4
 NEW_SECONDS = 2.0
 # In an update, steps that follow each other faster than this are told together.
 STEPS_SECONDS = 2.0
+# And nothing of it is told more often than this.
+STEP_SECONDS = 1.0
 # While more urgent writes are on their way it is asked again after so long.
 BUSY_SECONDS = 0.5
 # For how long a status may be out of date in a stream: at first, and when that goes on and on.
-FIRST_PATIENCE_SECONDS = 6.0
-MOST_PATIENCE_SECONDS = 24.0
+FIRST_PATIENCE_SECONDS = 10.0
+MOST_PATIENCE_SECONDS = 30.0
 _MOST_OBJECTS = 100_000
 
 
@@ -44,6 +46,10 @@ class Haste(Enum):
 
     AT_ONCE = auto()
     """Somebody acts on it."""
+    FIRST_STEP = auto()
+    """Steps begin or end, on each of which somebody acts."""
+    NEXT_STEP = auto()
+    """One of these: at once, but not twice in a second."""
     SOON = auto()
     NOW_AND_THEN = auto()
     """It changes step by step for long, as in an update, and nobody acts on it."""
@@ -51,6 +57,8 @@ class Haste(Enum):
     """Nothing was told of the object yet, and that its parts are on their way is no news."""
 
 
+_NOW = (Haste.AT_ONCE, Haste.FIRST_STEP)
+_STEPS = (Haste.FIRST_STEP, Haste.NEXT_STEP, Haste.NOW_AND_THEN)
 _QUIET = {Haste.WHEN_MORE_IS_KNOWN: NEW_SECONDS, Haste.NOW_AND_THEN: STEPS_SECONDS}
 
 
@@ -72,11 +80,12 @@ class StatusPacer:
         self._quiet = quiet
         self._stale: dict[str, _Stale] = {}
         self._patience: dict[str, float] = {}
+        self._stepped: dict[str, float] = {}
         cache.subscribe(self._followed)
 
     def __len__(self) -> int:
         """Of how many objects it remembers anything."""
-        return len(self._stale.keys() | self._patience.keys())
+        return len(self._stale.keys() | self._patience.keys() | self._stepped.keys())
 
     async def write(
         self,
@@ -98,15 +107,26 @@ class StatusPacer:
         quiet = _QUIET.get(haste, self._quiet)
         busy = io.is_busy
         left = self._left(uid, now, max(quiet, BUSY_SECONDS) if busy else quiet, busy=busy)
-        if left > 0 and haste is not Haste.AT_ONCE:
+        left = max(0.0 if haste is Haste.NEXT_STEP else left, self._left_of_step(uid, now))
+        if left > 0 and haste not in _NOW:
             return left
         await io.write_status(self._cache, found, status, notes)
         self._written(uid, now)
+        if haste in _STEPS:
+            self._stepped[uid] = now
         return None
 
     def _followed(self, old: Object | None, new: Object | None, *, fresh: bool) -> None:  # noqa: ARG002
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._forget(old.metadata.uid)
+            self._stepped.pop(old.metadata.uid, None)
+
+    def _left_of_step(self, uid: str, now: float) -> float:
+        """After how many seconds more may be told of what goes on step by step."""
+        left = self._stepped.get(uid, -STEP_SECONDS) + STEP_SECONDS - now
+        if left <= 0:
+            self._stepped.pop(uid, None)
+        return left
 
     def _forget(self, uid: str) -> None:
         self._stale.pop(uid, None)

@@ -45,9 +45,15 @@ class Desk:
     async def write(self, box: Box, balls: int, haste: Haste = Haste.SOON) -> float | None:
         return await self.pacer.write(self.io, box, BoxStatus(balls=balls), haste=haste)
 
+    async def tell(self, balls: int, haste: Haste = Haste.SOON) -> float | None:
+        return await self.write(await self.box(), balls, haste)
+
+    async def box(self) -> Box:
+        return await self.client.of(BOXES, Box, "nursery").get("box")
+
     async def stream(self) -> float:
         """Changes it over and over until it is written; returns after how many seconds."""
-        box = await self.client.of(BOXES, Box, "nursery").get("box")
+        box = await self.box()
         began, balls = CLOCK.monotonic(), box.status.balls
         while (left := await self.write(box, balls := balls + 1)) is not None:
             await CLOCK.sleep(min(left, 0.05))
@@ -124,6 +130,24 @@ async def test_what_somebody_waits_for_is_written_at_once() -> None:
     box = await desk.open()
     assert await desk.write(box, 1, Haste.AT_ONCE) is None
     assert desk.api.writes == ["PATCH box/status"]
+
+
+@virtual
+async def test_steps_are_told_at_once_but_not_twice_in_a_second_and_a_new_beginning_always() -> (
+    None
+):
+    desk = Desk()
+    await desk.open()
+    assert await desk.tell(1, Haste.NEXT_STEP) is None
+    await CLOCK.sleep(0.25)
+    assert await desk.tell(2, Haste.NEXT_STEP) == pytest.approx(0.75)
+    assert await desk.tell(2) == pytest.approx(0.75)
+    assert await desk.tell(2, Haste.FIRST_STEP) is None
+    assert await desk.tell(3, Haste.NEXT_STEP) == pytest.approx(1.0)
+    await CLOCK.sleep(1.0)
+    assert await desk.tell(3, Haste.NEXT_STEP) is None
+    assert await desk.tell(4, Haste.AT_ONCE) is None
+    assert desk.api.writes == ["PATCH box/status"] * 4
 
 
 @virtual

@@ -35,7 +35,10 @@ _SHOWN = 3
 
 
 def of_writes(state: State, written: Converged) -> Iterator[Note]:
-    """What was done. That it got its first pods, its status and its set's tell."""
+    """What was done. That it got its first pods, its status and its set's tell; what an update
+    does, its steps."""
+    if is_under_way(state.clique.status) and is_its_turn(state):
+        return
     if written.created and state.pods:
         yield Note(events.POD_CREATED.token, f"made {_named(written.created)}")
     if written.deleted:
@@ -72,6 +75,8 @@ def haste(
 ) -> Haste:
     if _is_awaited(state, counted, after, now):
         return Haste.AT_ONCE
+    if _is_waited_for(state, after):
+        return Haste.FIRST_STEP if _begins(state.clique.status, after) else Haste.NEXT_STEP
     untold = not state.clique.status.conditions
     if untold and not state.pods and (trouble is None or trouble.is_wait):
         return Haste.WHEN_MORE_IS_KNOWN
@@ -81,8 +86,6 @@ def haste(
 def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
     """Whether somebody acts on it: waiters on the minimum, the gang controller on a breach."""
     before = state.clique.status
-    if _is_waited_for(state, before, after):
-        return True
     crossed = (before.ready_replicas >= state.needed) != (counted.ready >= state.needed)
     if crossed and state.outline.waits:
         return True
@@ -94,9 +97,10 @@ def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: date
     return armed and _turned(before, after) and breach.was_up(state, counted, now)
 
 
-def _is_waited_for(state: State, before: PodCliqueStatus, after: PodCliqueStatus) -> bool:
+def _is_waited_for(state: State, after: PodCliqueStatus) -> bool:
     """Whether an update goes on by what is told: that one began, what it has chosen first, that it
     has ended, and what has been reached."""
+    before = state.clique.status
     then, now = progress_of(before), after.update_progress
     if span_of(then) != span_of(now):
         return True
@@ -107,6 +111,12 @@ def _is_waited_for(state: State, before: PodCliqueStatus, after: PodCliqueStatus
         != after.current_pod_clique_set_generation_hash
     )
     return reached and is_its_turn(state)
+
+
+def _begins(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:
+    """Whether another update is told of than before: that one began may not show for long."""
+    then, now = span_of(progress_of(before)), span_of(after.update_progress)
+    return now is not None and (then is None or then.started != now.started)
 
 
 def _turned(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:

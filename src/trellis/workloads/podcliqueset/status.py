@@ -115,11 +115,12 @@ def _facts(state: State, update: Outlook) -> SetFacts:
 
 def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus) -> Haste:
     """The replicas of the set wait for their turns."""
-    spans = span_of(before.update_progress), span_of(after.update_progress)
-    turned = selected(before) != selected(after) or spans[0] != spans[1]
-    if turned:
-        return Haste.AT_ONCE
-    return Haste.NOW_AND_THEN if spans[1] is not None and spans[1].is_open else Haste.SOON
+    then, now = span_of(before.update_progress), span_of(after.update_progress)
+    if then != now:
+        return Haste.FIRST_STEP
+    if selected(before) != selected(after):
+        return Haste.NEXT_STEP
+    return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
 
 
 def _without_priority(state: State) -> Iterator[Trouble]:

@@ -115,13 +115,13 @@ def _haste(
     """That it was outdated shows only while it is; and that it no longer is, the set waits for."""
     then, now = span_of(group_progress_of(before)), span_of(after.update_progress)
     if then != now:
-        return Haste.AT_ONCE
+        return Haste.FIRST_STEP
     reached = (
         before.current_pod_clique_set_generation_hash
         != after.current_pod_clique_set_generation_hash
     )
     if reached and rolls.its_turn:
-        return Haste.AT_ONCE
+        return Haste.NEXT_STEP
     return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
 
 
