@@ -74,7 +74,7 @@ async def measure() -> None:
             await bench.beside("(a) born pinned", [large("pinned")], 1000)
         if "--ten" in sys.argv:
             ten = [large(f"t{n}") for n in range(10)]
-            await bench.one("10,000 pods", ten, 10_000, restarts=True)
+            await bench.beside("10,000 pods", ten, 10_000, restarts=True)
 
 
 def large(name: str) -> Json:
@@ -89,10 +89,12 @@ class Bench:
     ground: Ground
     operator: Companion
 
-    async def beside(self, name: str, sets: list[Json], pods: int) -> None:
+    async def beside(
+        self, name: str, sets: list[Json], pods: int, *, restarts: bool = False
+    ) -> None:
         """And then the same pods from a bare client: with the labels and variables that these have,
         and with as little in them as a pod can have."""
-        bound, bodies = await self.one(name, sets, pods)
+        bound, bodies = await self.one(name, sets, pods, restarts=restarts)
         same = await _bare(self.ground.client, bodies, "the same pod")
         small = await _bare(self.ground.client, _small(pods), "a pod with nothing in it")
         print(
