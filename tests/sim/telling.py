@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 CALM_SECONDS = 8.0
 """How long faults may go on after the last deed."""
-EVENTFUL_STEPS = 165
-"""Encores are told until so many were taken: what follows the last deed takes 40 and more."""
+EVENTFUL_STEPS = 200
+"""Encores are told until so many were taken."""
 _AT_ONCE = 3
 CONVERGE_SECONDS = 180.0
 SETTLE_SECONDS = 6.0

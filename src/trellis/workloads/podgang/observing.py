@@ -17,6 +17,7 @@ from trellis.workloads.departed import Departed
 from trellis.workloads.ledger import all_listed_names, by_index, is_ours
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podgang.failing import Failing
+from trellis.workloads.podgang.lost import Lost
 from trellis.workloads.podgang.membership import expected, is_wanted, place_of
 from trellis.workloads.podgang.muster import is_gang_scheduled
 from trellis.workloads.podgang.state import Part, State
@@ -52,6 +53,7 @@ class Observer:
     def __init__(self, caches: Caches, clock: Clock) -> None:
         self._departed = Departed(caches.pods, clock)
         self._failing = Failing(caches.pods, clock)
+        self._lost = Lost(caches.gangs, clock)
         self._caches = caches
         self._outlines = Outlines()
 
@@ -96,8 +98,9 @@ class Observer:
         if gang is not None and not _controls(claim.set, gang):
             gang = None
         members = expected(outline, place, self._live(claim.set, outline, place.replica))
-        names = all_listed_names(gang) if gang is not None else {}
-        listed = names if gang is not None and is_ours(gang) else {}
+        last = gang or self._lost.of(key, claim.set.metadata.uid)
+        names = all_listed_names(last) if last is not None else {}
+        listed = names if last is not None and is_ours(last) else {}
         return State(
             key=key,
             set=claim.set,

@@ -57,8 +57,8 @@ class Part:
 class State:
     """A gang that its set wants. `expected` are the names of its PodCliques, there or not.
 
-    `parts` are those that are there; `listed_names` is the ledger as it is stored. `base` is the
-    gang that a scaled one comes after, if there is one by now.
+    `parts` are those that are there; `listed_names` is the ledger as it is stored, or was until
+    somebody deleted the gang. `base` is the gang that a scaled one comes after, if there is one.
     """
 
     key: Key

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.virtual import run, virtual
-from tests.unit.workloads.podgang.troupe import Troupe, a_base, a_troupe, wl2_body
+from tests.unit.workloads.podgang.troupe import ONE, Troupe, W, a_base, a_gang, a_troupe, wl2_body
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
 from trellis.api.core.pod import Pod
 from trellis.api.grove.podclique import PodClique
@@ -23,16 +23,6 @@ from trellis.kube.errors import Ambiguous, Failure, Forbidden, Invalid
 
 if TYPE_CHECKING:
     from trellis.kube.transport import Request
-
-ONE = a_set_body("one", a_clique("w", 3, 2))
-W = "one-0-w"
-
-
-async def a_gang(body: dict[str, object] | None = None) -> Troupe:
-    """A set of one clique."""
-    troupe = await a_troupe(body or ONE)
-    await troupe.make_alone()
-    return troupe
 
 
 @virtual
@@ -226,88 +216,6 @@ async def test_a_clique_of_none_is_left_out_and_the_last_takes_the_gang_with_it(
         await troupe.stage.patch(PodClique, W, {"spec": {"replicas": 1}})
         await troupe.stage.settle(0.1)
         assert len((await troupe.listed("one-0"))[W]) == 1
-
-
-@virtual
-async def test_a_pod_that_leaves_is_replaced_while_it_still_hangs_there() -> None:
-    troupe = await a_gang()
-    async with troupe.operator():
-        names = await troupe.make_pods("one-0")
-        await troupe.bind(*names)
-        before = (await troupe.listed("one-0"))[W]
-        await troupe.stage.delete(Pod, before[1])
-        await troupe.stage.settle(0.1)
-        after = (await troupe.listed("one-0"))[W]
-        assert (after[0], after[2]) == (before[0], before[2])
-        assert after[1] != before[1]
-        (fresh,) = await troupe.make_pods("one-0")
-        await troupe.stage.settle(0.3)
-        assert await troupe.gated() == [], "what comes later is let go at once"
-        assert fresh == after[1]
-
-
-@virtual
-async def test_a_pod_that_fails_again_and_again_is_replaced_ever_later() -> None:
-    troupe = await a_gang(a_set_body("one", a_clique("w", 1)))
-    async with troupe.operator():
-        (first,) = await troupe.make_pods("one-0")
-        await troupe.bind(first)
-        await troupe.stage.patch(
-            Pod, first, {"metadata": {"annotations": {"trellis.dev/attempt": "2"}}}
-        )
-        await troupe.stage.end(first)
-        await troupe.stage.settle(19)
-        assert (await troupe.listed("one-0"))[W] == [first]
-        await troupe.stage.settle(2)
-        assert (await troupe.listed("one-0"))[W] != [first]
-
-
-@virtual
-async def test_a_gang_that_somebody_deletes_comes_back_with_the_pods_that_live() -> None:
-    troupe = await a_gang()
-    async with troupe.operator():
-        names = await troupe.make_pods("one-0")
-        await troupe.bind(*names)
-        before = await troupe.listed("one-0")
-        await troupe.stage.delete(PodGang, "one-0")
-        await troupe.stage.settle(0.5)
-        assert await troupe.listed("one-0") == before
-
-
-@virtual
-async def test_a_podclique_that_is_being_put_back_keeps_its_names_in_the_gang() -> None:
-    troupe = await a_troupe()
-    async with troupe.operator():
-        await a_base(troupe)
-        before = await troupe.listed("wl2-0")
-        await troupe.stage.delete(PodClique, "wl2-0-pc-a")
-        await troupe.stage.settle()
-        assert await troupe.listed("wl2-0") == before
-        await troupe.make_alone()
-        await troupe.stage.settle()
-        assert await troupe.listed("wl2-0") == before
-
-
-@virtual
-async def test_pods_of_a_podclique_that_was_there_before_hold_their_names_until_they_leave() -> (
-    None
-):
-    troupe = await a_gang()
-    async with troupe.operator():
-        names = await troupe.make_pods("one-0")
-        await troupe.bind(*names)
-        before = await troupe.listed("one-0")
-        await troupe.stage.delete(PodClique, W)
-        await troupe.make_alone()
-        await troupe.stage.settle()
-        assert await troupe.listed("one-0") == before
-        for name in names:
-            # As the collector of the cluster does; something holds them up.
-            await troupe.stage.delete(Pod, name)
-        await troupe.stage.settle()
-        after = await troupe.listed("one-0")
-        assert len(after[W]) == 3
-        assert not set(after[W]) & set(before[W])
 
 
 @virtual

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
 
+ONE = a_set_body("one", a_clique("w", 3, 2))
+W = "one-0-w"
+
+
 def wl2_body(name: str = "wl2", **more: Any) -> Body:
     """pc-a 2/1; sg-x of 2, at least 1, each pc-b 1/1 and pc-c 3/1."""
     return a_set_body(
@@ -199,3 +203,10 @@ async def a_base(troupe: Troupe) -> None:
     await troupe.make_group(1)
     await troupe.make_members(0)
     await troupe.stage.settle()
+
+
+async def a_gang(body: Body | None = None) -> Troupe:
+    """Of a set of one clique."""
+    troupe = await a_troupe(body or ONE)
+    await troupe.make_alone()
+    return troupe

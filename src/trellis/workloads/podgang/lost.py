@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledgers of gangs that were there and are gone: one that is made again has the same names.
+
+Pods may just be being made by the old ledger, or have lost the label that they are read by. Under
+other names, there would be two of an index. It is a memory of moments: after a restart, what lives
+is all that is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.workloads.ledger import is_ours
+
+if TYPE_CHECKING:
+    from trellis.api.meta import Key
+    from trellis.api.scheduler.podgang import PodGang
+    from trellis.instruments.clock import Clock
+    from trellis.runtime.cache import Cache
+
+LAPSE_SECONDS = 60.0
+_MOST = 1024
+
+
+class Lost:
+    def __init__(self, gangs: Cache[PodGang], clock: Clock) -> None:
+        self._clock = clock
+        self._gangs: dict[Key, tuple[PodGang, float]] = {}
+        gangs.subscribe(self._changed)
+
+    def of(self, key: Key, owner: str) -> PodGang | None:
+        """The last gang of that name, if the set with that uid controlled it."""
+        found, at = self._gangs.get(key, (None, 0.0))
+        if found is None or self._clock.monotonic() > at + LAPSE_SECONDS:
+            return None
+        controller = found.metadata.controller
+        return found if controller is not None and controller.uid == owner else None
+
+    def _changed(self, old: PodGang | None, new: PodGang | None, *, fresh: bool) -> None:
+        del fresh
+        if new is not None:
+            self._gangs.pop(new.metadata.key, None)
+        elif old is not None and is_ours(old):
+            while len(self._gangs) >= _MOST:
+                self._gangs.pop(next(iter(self._gangs)))
+            self._gangs[old.metadata.key] = (old, self._clock.monotonic())
