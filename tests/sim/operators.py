@@ -137,10 +137,11 @@ class Operator:
         store.compact(store.version)
 
     def _judge(self, running: asyncio.Future[None], *, killed: bool) -> None:
-        if killed or not running.done() or running.cancelled():
+        if not running.done() or running.cancelled():
             return
+        # It may have ended by itself in the very moment in which it was killed.
         error = running.exception()
-        if error is not None and not isinstance(error, LeadershipLost):
+        if error is not None and not killed and not isinstance(error, LeadershipLost):
             self._around.complain("broke", f"{self.who}: {type(error).__name__}: {error}")
 
     def _process(self, wire: Wire) -> Process:
