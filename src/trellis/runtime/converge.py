@@ -31,12 +31,14 @@ from trellis.runtime.plan import Comparison, Edit, Wanted, body, plan
 from trellis.runtime.writes import Replaced, Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from trellis.api.meta import Metadata
     from trellis.runtime.cache import Cache
     from trellis.runtime.difference import Json
     from trellis.runtime.writes import Propagation, Writes
+
+    Relabel = Callable[[Metadata, Mapping[str, str]], Mapping[str, str]]
 
 T = TypeVar("T", bound=Object)
 
@@ -57,6 +59,8 @@ class Children(Generic[T]):
     """Of an owner whose parts are looked after one by one: in whose name its objects are written.
 
     Parts do not wait for the writes of each other. See `part_of`."""
+    relabel: Relabel | None = None
+    """Which labels an object is given that lost those it is read by; those wanted, unless said."""
 
 
 class Converger:
@@ -134,6 +138,7 @@ class _Family(Generic[T]):
         self._writer = children.part or owner.metadata.uid
         self._cache = children.cache
         self._propagation = children.propagation
+        self._relabel = children.relabel
         self._futile = futile
 
     def delete(self, found: T) -> Step:
@@ -190,8 +195,9 @@ class _Family(Generic[T]):
         ours = controller is not None and controller.uid == self._owner.metadata.uid
         if not ours or holder.deleting or self._cache.scope.covers(holder.labels):
             return None
-        wanted = msgspec.json.decode(body(one), type=Stored)
-        labels = {"metadata": {"labels": dict(wanted.metadata.labels)}}
+        wanted = msgspec.json.decode(body(one), type=Stored).metadata.labels
+        given = wanted if self._relabel is None else self._relabel(holder, wanted)
+        labels = {"metadata": {"labels": dict(given)}}
         try:
             await self._writes.patch(self._writer, self._cache, holder, labels)
         except (NotFound, Replaced):

@@ -18,6 +18,7 @@ from trellis.runtime.converge import Children
 from trellis.runtime.plan import by_name
 from trellis.workloads.podclique.body import mould
 from trellis.workloads.podclique.patience import Patience
+from trellis.workloads.podclique.stripped import Stripped
 from trellis.workloads.podclique.surroundings import surroundings
 from trellis.workloads.podclique.telling import of_writes
 from trellis.workloads.sharing import clique_claims, keep_claims, known
@@ -53,7 +54,8 @@ class Actor:
     def __init__(self, means: Means, caches: Caches) -> None:
         self._means = means
         self._caches = caches
-        self._pods = Children(cache=caches.pods, compare=by_name)
+        relabel = Stripped(caches.pods).labels
+        self._pods = Children(cache=caches.pods, compare=by_name, relabel=relabel)
         self._patience = Patience(means.env.clock, LOOK_AGAIN_SECONDS)
 
     def forget(self, uid: str) -> None:
