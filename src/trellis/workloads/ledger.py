@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Listed: TypeAlias = Mapping[int, str]
 """The name of the pod of each index."""
 
+# How far back a name is followed: each takes as long as a hash does.
+_MOST_STEPS = 256
 _NAMES = msgspec.json.Decoder(dict[str, list[str]])
 
 
@@ -58,6 +60,22 @@ def by_index(clique: str, listed_names: Iterable[str], known: Mapping[str, Pod])
         if index is not None:
             found.setdefault(index, name)
     return dict(sorted(found.items()))
+
+
+def next_name(uid: str, clique: str, index: int, previous: str = "") -> str:
+    """The name after that one at an index of a PodClique, or the first: the same for everybody."""
+    return names.pod(clique, index, names.pod_suffix(uid, str(index), previous))
+
+
+def name_before(uid: str, clique: str, index: int, name: str) -> str:
+    """The name that was replaced by that one. Empty: it is the first, or nobody can tell."""
+    before = ""
+    for _ in range(_MOST_STEPS):
+        after = next_name(uid, clique, index, before)
+        if after == name:
+            return before
+        before = after
+    return ""
 
 
 def pod_index(pod: Pod) -> int | None:

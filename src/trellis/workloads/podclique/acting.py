@@ -16,6 +16,7 @@ from trellis.api.reasons import cliques, events, objects
 from trellis.kube.errors import KubeError
 from trellis.runtime.converge import Children
 from trellis.runtime.plan import by_name
+from trellis.workloads.podclique.ancestry import Ancestry
 from trellis.workloads.podclique.body import mould
 from trellis.workloads.podclique.patience import Patience
 from trellis.workloads.podclique.stripped import Stripped
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from trellis.runtime.plan import Draft
     from trellis.workloads.caches import Caches
     from trellis.workloads.means import Means
-    from trellis.workloads.podclique.desired import Plan
+    from trellis.workloads.podclique.desired import Birth, Plan
     from trellis.workloads.podclique.state import State
 
 
@@ -56,6 +57,7 @@ class Actor:
         self._caches = caches
         relabel = Stripped(caches.pods).labels
         self._pods = Children(cache=caches.pods, compare=by_name, relabel=relabel)
+        self._ancestry = Ancestry(caches.pods)
         self._patience = Patience(means.env.clock, LOOK_AGAIN_SECONDS)
 
     def forget(self, uid: str) -> None:
@@ -67,6 +69,10 @@ class Actor:
         drafts: tuple[Draft, ...] = ()
         if lacking.trouble is None and plan.create:
             drafts, lacking = self._drafts(state, plan)
+        if drafts and (unseen := tuple(self._ancestry.unseen(state, plan.create))):
+            found = await self._look_for(io, state, unseen)
+            if found is not NOTHING:
+                return found
         if not drafts and not plan.delete:
             return lacking
         done = await self._write(io, state, drafts, plan)
@@ -95,6 +101,23 @@ class Actor:
             return Done(trouble=Trouble(reason=reason, message=message, motion=Motion.MOVING))
         found = trouble([written])
         return NOTHING if found is None else Done(trouble=found, again=LOOK_AGAIN_SECONDS)
+
+    async def _look_for(self, io: IO, state: State, unseen: tuple[Birth, ...]) -> Done:
+        """Gives pods their labels back that nobody saw leave: they go before others come."""
+        member, gang = state.member, state.gang
+        if member is None or gang is None:
+            return NOTHING
+        made = mould(state, member, gang, surroundings(self._caches, state, member), self._means)
+        drafts = [made.draft(birth) for birth in unseen]
+        try:
+            called = await io.call_back(state.clique, self._pods, drafts)
+        except KubeError as error:
+            return Done(trouble=trouble([error]), error=error)
+        if called.patched or called.refused:
+            # They are shown in a moment, which wakes us.
+            return Done(trouble=trouble([called]), again=LOOK_AGAIN_SECONDS)
+        self._ancestry.are_gone(state.clique.metadata.uid, (birth.name for birth in unseen))
+        return NOTHING
 
     def _drafts(self, state: State, plan: Plan) -> tuple[tuple[Draft, ...], Done]:
         member, gang = state.member, state.gang

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.api import names
 from trellis.api.annotation import AFTER_DEPARTURE
 from trellis.workloads.failures import replaced_at
-from trellis.workloads.ledger import pod_index
+from trellis.workloads.ledger import next_name, pod_index
 from trellis.workloads.podgang.victims import victims
 from trellis.workloads.pods import is_leaving, is_live, is_ready, is_scheduled
 
@@ -116,7 +115,7 @@ def _fresh(part: Part, index: int, previous: str = "") -> str:
     """
     uid, returns = part.clique.metadata.uid, not previous
     while True:
-        name = names.pod(part.name, index, names.pod_suffix(uid, str(index), previous))
+        name = next_name(uid, part.name, index, previous)
         pod = part.pods.get(name)
         free = name not in part.gone if pod is None else returns and is_live(pod)
         if name != previous and free:
