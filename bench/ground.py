@@ -25,6 +25,7 @@ from trellis.lab.build import built
 from trellis.lab.cluster import Place, running
 from trellis.lab.components import Settings
 from trellis.lab.source import source
+from trellis.runtime.notes import SECONDS_EACH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 NODES = 120
 PATIENCE_SECONDS = 900.0
-# Until all that is told of what has happened is told.
-SETTLING_SECONDS = 6.0
+# Until all that is told of what has happened is told: how often an event was seen comes last.
+SETTLING_SECONDS = SECONDS_EACH + 2.0
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from trellis.app.local.operating import Companion
     from trellis.kube.client import Client
+    from trellis.kube.collection import Collection
 
 Json = dict[str, Any]
 
@@ -74,7 +75,8 @@ async def measure() -> None:
             await bench.beside("(a) born pinned", [large("pinned")], 1000)
         if "--ten" in sys.argv:
             ten = [large(f"t{n}") for n in range(10)]
-            await bench.beside("10,000 pods", ten, 10_000, restarts=True)
+            await bench.beside("10,000 pods, a namespace for each set", ten, 10_000, apart=True)
+            await bench.one("10,000 pods in one namespace", ten, 10_000, restarts=True)
 
 
 def large(name: str) -> Json:
@@ -89,12 +91,10 @@ class Bench:
     ground: Ground
     operator: Companion
 
-    async def beside(
-        self, name: str, sets: list[Json], pods: int, *, restarts: bool = False
-    ) -> None:
+    async def beside(self, name: str, sets: list[Json], pods: int, *, apart: bool = False) -> None:
         """And then the same pods from a bare client: with the labels and variables that these have,
         and with as little in them as a pod can have."""
-        bound, bodies = await self.one(name, sets, pods, restarts=restarts)
+        bound, bodies = await self.one(name, sets, pods, apart=apart)
         same = await _bare(self.ground.client, bodies, "the same pod")
         small = await _bare(self.ground.client, _small(pods), "a pod with nothing in it")
         print(
@@ -105,15 +105,28 @@ class Bench:
         )
 
     async def one(
-        self, name: str, sets: list[Json], pods: int, *, restarts: bool = False
+        self,
+        name: str,
+        sets: list[Json],
+        pods: int,
+        *,
+        apart: bool = False,
+        restarts: bool = False,
     ) -> tuple[float, list[Json]]:
-        """Returns after how many seconds all were bound, and what a bare client would create."""
+        """Returns after how many seconds all were bound, and what a bare client would create.
+
+        `apart`: each set in a namespace of its own. In one, Kubernetes itself takes longer with
+        every pod there: its controllers of endpoints look at all of them for each Service.
+        """
         namespace = "bench-" + "".join(each for each in name.lower() if each.isalnum())
-        await new_namespace(self.ground.client, namespace)
+        places = [f"{namespace}-{n}" if apart else namespace for n in range(len(sets))]
+        for place in dict.fromkeys(places):
+            await new_namespace(self.ground.client, place)
         before, offset = self._cpu(), log_end(self.ground.lab)
-        async with watched(self.ground.client, namespace) as seen:
-            for body in sets:
-                await self.ground.client.of(PodCliqueSet.resource, bytes, namespace).create(body)
+        everywhere = "" if apart else namespace
+        async with watched(self.ground.client, everywhere) as seen:
+            for place, body in zip(places, sets, strict=True):
+                await self._sets(place).create(body)
             await until(lambda: len(seen.ready) >= pods, f"{pods} ready pods in {namespace}")
             after, ready = self._cpu(), log_end(self.ground.lab)
             print(f"{name}: {seen}")
@@ -128,12 +141,11 @@ class Bench:
             await asyncio.sleep(SETTLED_SECONDS)
             settled = len(operator_writes(self.ground.lab, quiet, log_end(self.ground.lab)))
             print(f"    {settled} writes in {SETTLED_SECONDS:.0f} settled seconds")
-            bodies = await _bodies(self.ground.client, namespace)
+            bodies = await _bodies(self.ground.client, everywhere)
             async with self._restarted() if restarts else nullcontext():
                 began = time.perf_counter()
-                for body in sets:
-                    found = self.ground.client.of(PodCliqueSet.resource, bytes, namespace)
-                    await found.delete(body["metadata"]["name"])
+                for place, body in zip(places, sets, strict=True):
+                    await self._sets(place).delete(body["metadata"]["name"])
                 await until(lambda: len(seen.cache) == 0, f"{namespace} to be empty")
                 print(f"    deleted in {time.perf_counter() - began:.2f} s")
             return seen.times["bound"], bodies
@@ -150,6 +162,9 @@ class Bench:
             cpu, memory = cpu_seconds(operator.pid), peak_megabytes(operator.pid)
             print(f"    after a restart: {written} writes, {cpu:.1f} s CPU, {memory} MB at most")
             yield
+
+    def _sets(self, namespace: str) -> Collection[bytes]:
+        return self.ground.client.of(PodCliqueSet.resource, bytes, namespace)
 
     def _report(self, writes: Counter[str], pods: int) -> None:
         print(f"    {writes.total() / pods:.2f} writes a pod with all that is told afterwards:")
