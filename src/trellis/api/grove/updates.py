@@ -27,6 +27,7 @@ _ENDED = mark(
     "When nothing was left for the operator to do. With OnDelete that is when it began, whatever "
     "pods are still outdated."
 )
+_ROLLED_OUT = mark("The hash of the set's templates that is being rolled out.")
 _UPDATED_CLIQUES = mark("How many PodCliques are on the new template.", default=0)
 _TOTAL_CLIQUES = mark("How many PodCliques there are to update.", default=0)
 
@@ -102,6 +103,7 @@ class SetProgress(Value, frozen=True, kw_only=True):
     currently_updating: Annotated[
         tuple[ReplicaProgress, ...], mark("The replicas being updated now. Not with OnDelete.")
     ] = ()
+    pod_clique_set_generation_hash: Annotated[str, _ROLLED_OUT] = ""
 
 
 class OldSetProgress(Value, frozen=True, kw_only=True):
@@ -132,9 +134,7 @@ class CliqueProgress(Value, frozen=True, kw_only=True):
 
     update_started_at: Annotated[Time | None, _STARTED] = None
     update_ended_at: Annotated[Time | None, _ENDED] = None
-    pod_clique_set_generation_hash: Annotated[
-        str, mark("The hash of the set's templates that is being rolled out.")
-    ]
+    pod_clique_set_generation_hash: Annotated[str, _ROLLED_OUT]
     pod_template_hash: Annotated[
         str,
         mark(
@@ -159,9 +159,7 @@ class GroupProgress(Value, frozen=True, kw_only=True):
 
     update_started_at: Annotated[Time | None, mark("When the update began.", required=True)] = None
     update_ended_at: Annotated[Time | None, _ENDED] = None
-    pod_clique_set_generation_hash: Annotated[
-        str, mark("The hash of the set's templates that is being rolled out.")
-    ]
+    pod_clique_set_generation_hash: Annotated[str, _ROLLED_OUT]
     updated_pod_cliques_count: Annotated[int, _UPDATED_CLIQUES] = always(0)
     total_pod_cliques_count: Annotated[int, _TOTAL_CLIQUES] = always(0)
     ready_replica_indices_selected_to_update: Annotated[

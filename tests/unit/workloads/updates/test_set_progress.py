@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,11 @@ BEGUN = whole(AT_REST, outdated=True, active=(1,), number=2)
 ROLLING = whole(BEGUN, outdated=True, active=(1,), number=2, handed=True)
 
 
+def to_new(**more: Any) -> SetProgress:
+    """An update to the new templates."""
+    return SetProgress(pod_clique_set_generation_hash=NEW, **more)
+
+
 def test_there_is_nothing_to_tell_before_the_first_change() -> None:
     assert (AT_REST.update_progress, AT_REST.rolling_update_progress) == (None, None)
     assert AT_REST.current_generation_hash == OLD
@@ -37,7 +43,7 @@ def test_the_hash_of_a_new_set_is_there_from_the_start() -> None:
 def test_a_rolling_update_begins_with_a_replica_and_moves_the_hash_when_that_has_its_specs() -> (
     None
 ):
-    assert BEGUN.update_progress == SetProgress(
+    assert BEGUN.update_progress == to_new(
         update_started_at=NOW,
         currently_updating=(ReplicaProgress(replica_index=1, update_started_at=NOW),),
     )
@@ -60,7 +66,7 @@ def test_the_next_replica_has_a_time_of_its_own() -> None:
 def test_a_rolling_update_ends_without_anything_selected() -> None:
     counts = Counts(cliques_updated=2, cliques=2, groups_updated=1, groups=1)
     over = whole(ROLLING, number=2, counts=counts, now=LATER)
-    assert over.update_progress == SetProgress(
+    assert over.update_progress == to_new(
         update_started_at=NOW,
         update_ended_at=LATER,
         updated_pod_cliques_count=2,
@@ -80,7 +86,7 @@ def test_by_hand_an_update_is_told_when_all_children_have_their_specs_and_the_ha
     edited = whole(AT_REST, outdated=True, strategy=ON_DELETE, number=2)
     assert (edited.update_progress, edited.current_generation_hash) == (None, OLD)
     handed = whole(edited, outdated=True, handed=True, strategy=ON_DELETE, number=2, now=LATER)
-    assert handed.update_progress == SetProgress(update_started_at=LATER, update_ended_at=LATER)
+    assert handed.update_progress == to_new(update_started_at=LATER, update_ended_at=LATER)
     assert handed.current_generation_hash == NEW
     assert condition(handed) == ("False", "UpdateWaitsForDeletion")
 
@@ -90,7 +96,7 @@ def test_by_hand_a_change_before_anything_was_told_is_an_update_too() -> None:
     untold = whole(new, outdated=True, strategy=ON_DELETE, number=2)
     assert untold.update_progress is None
     told = whole(new, outdated=True, handed=True, strategy=ON_DELETE, number=2, now=LATER)
-    assert told.update_progress == SetProgress(update_started_at=LATER, update_ended_at=LATER)
+    assert told.update_progress == to_new(update_started_at=LATER, update_ended_at=LATER)
     assert told.current_generation_hash == NEW
 
 
@@ -102,14 +108,21 @@ def test_a_newer_template_in_the_middle_is_another_update() -> None:
         assert selected(newer) == (1,)
 
 
+def test_scaling_in_the_middle_is_no_other_update() -> None:
+    for status in (BEGUN, ROLLING):
+        scaled = whole(status, outdated=True, active=(1,), number=3, now=LATER)
+        assert scaled.update_progress is not None
+        assert scaled.update_progress.update_started_at == NOW
+
+
 def test_switching_to_by_hand_ends_a_roll_where_it_is() -> None:
     over = whole(ROLLING, outdated=True, handed=True, strategy=ON_DELETE, number=3, now=LATER)
-    assert over.update_progress == SetProgress(update_started_at=NOW, update_ended_at=LATER)
+    assert over.update_progress == to_new(update_started_at=NOW, update_ended_at=LATER)
 
 
 def test_switching_to_by_hand_ends_a_roll_before_all_children_have_the_next_template() -> None:
     over = whole(ROLLING, "v1-newer", outdated=True, strategy=ON_DELETE, number=3, now=LATER)
-    assert over.update_progress == SetProgress(update_started_at=NOW, update_ended_at=LATER)
+    assert over.update_progress == to_new(update_started_at=NOW, update_ended_at=LATER)
     assert over.current_generation_hash == NEW
 
 
@@ -130,16 +143,16 @@ def test_a_set_of_another_operator_is_taken_over_without_an_update() -> None:
 
 def test_a_set_without_replicas_is_updated_in_a_moment() -> None:
     status = whole(AT_REST, number=2, now=LATER)
-    assert status.update_progress == SetProgress(update_started_at=LATER, update_ended_at=LATER)
+    assert status.update_progress == to_new(update_started_at=LATER, update_ended_at=LATER)
     assert status.current_generation_hash == NEW
 
 
 def test_an_update_ends_only_when_all_children_are_there() -> None:
     waits = whole(AT_REST, number=2, handed=False)
-    assert waits.update_progress == SetProgress(update_started_at=NOW)
+    assert waits.update_progress == to_new(update_started_at=NOW)
     assert condition(waits) == ("True", "UpdateInProgress")
     over = whole(waits, number=2, now=LATER)
-    assert over.update_progress == SetProgress(update_started_at=NOW, update_ended_at=LATER)
+    assert over.update_progress == to_new(update_started_at=NOW, update_ended_at=LATER)
 
 
 def test_what_an_older_operator_began_is_gone_on_with() -> None:
@@ -150,7 +163,7 @@ def test_what_an_older_operator_began_is_gone_on_with() -> None:
     status = PodCliqueSetStatus(current_generation_hash=NEW, rolling_update_progress=began)
     assert selected(status) == (3,)
     read = whole(status, outdated=True, active=(3,), now=LATER)
-    assert read.update_progress == SetProgress(update_started_at=NOW, currently_updating=(third,))
+    assert read.update_progress == to_new(update_started_at=NOW, currently_updating=(third,))
 
 
 @given(

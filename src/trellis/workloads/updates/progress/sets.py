@@ -72,7 +72,7 @@ def set_status(
     before = set_progress_of(present)
     turn = Turn(
         strategy=facts.strategy,
-        changed=_is_changed(present, span_of(before), facts, seen),
+        changed=_is_changed(present, before, facts, seen),
         outdated=facts.outdated,
         ended=facts.outlook.ended and facts.handed,
     )
@@ -98,7 +98,7 @@ def selected(status: PodCliqueSetStatus) -> tuple[int, ...]:
 
 
 def _is_changed(
-    present: PodCliqueSetStatus, before: Span | None, facts: SetFacts, seen: Pass
+    present: PodCliqueSetStatus, before: SetProgress | None, facts: SetFacts, seen: Pass
 ) -> bool:
     """Whether these templates are others than those of the last update, or of the beginning."""
     reached = present.current_generation_hash
@@ -112,11 +112,21 @@ def _is_changed(
         return False
     if facts.by_hand:
         return facts.handed
-    if before is None or not before.is_open:
-        return True
-    # Its hash is yet to move. The condition was written with the update that is under way.
+    return not _is_about(before, facts, present, seen)
+
+
+def _is_about(
+    before: SetProgress | None, facts: SetFacts, present: PodCliqueSetStatus, seen: Pass
+) -> bool:
+    """Whether the update that is under way, if one is, is to these templates."""
+    known = span_of(before)
+    if before is None or known is None or not known.is_open:
+        return False
+    if target := before.pod_clique_set_generation_hash:
+        return target == facts.generation
+    # It was begun when no hash was told. The condition was written with it.
     noted = find(present.conditions, UPDATE_IN_PROGRESS)
-    return noted is not None and noted.observed_generation != seen.generation
+    return noted is None or noted.observed_generation == seen.generation
 
 
 def _progress(
@@ -133,6 +143,9 @@ def _progress(
         total_pod_cliques_count=counts.cliques,
         updated_pod_clique_scaling_groups_count=counts.groups_updated,
         total_pod_clique_scaling_groups_count=counts.groups,
+        pod_clique_set_generation_hash=facts.generation
+        if found.begins or before is None or found.is_open
+        else before.pod_clique_set_generation_hash,
         currently_updating=currently_updating(known, facts.outlook.active, now)
         if found.is_open
         else (),
