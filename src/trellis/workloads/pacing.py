@@ -113,7 +113,8 @@ class StatusPacer:
         await io.write_status(self._cache, found, status, notes)
         self._written(uid, now)
         if haste in _STEPS:
-            self._stepped[uid] = now
+            # However long that took on its way.
+            self._stepped[uid] = self._clock.monotonic()
         return None
 
     def _followed(self, old: Object | None, new: Object | None, *, fresh: bool) -> None:  # noqa: ARG002

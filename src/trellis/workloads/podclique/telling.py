@@ -16,7 +16,8 @@ from trellis.runtime.notes import Note
 from trellis.workloads.pacing import Haste
 from trellis.workloads.podclique import breach
 from trellis.workloads.podclique.updating import is_its_turn
-from trellis.workloads.updates.progress import is_under_way, notes, progress_of, span_of
+from trellis.workloads.updates.progress import is_under_way, notes, progress_of, span_of, step
+from trellis.workloads.updates.reading import rolls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,8 @@ def haste(
     if _is_awaited(state, counted, after, now):
         return Haste.AT_ONCE
     if _is_waited_for(state, after):
-        return Haste.FIRST_STEP if _begins(state.clique.status, after) else Haste.NEXT_STEP
+        spans = span_of(progress_of(state.clique.status)), span_of(after.update_progress)
+        return step(*spans, rolls=rolls(state.owner))
     untold = not state.clique.status.conditions
     if untold and not state.pods and (trouble is None or trouble.is_wait):
         return Haste.WHEN_MORE_IS_KNOWN
@@ -111,12 +113,6 @@ def _is_waited_for(state: State, after: PodCliqueStatus) -> bool:
         != after.current_pod_clique_set_generation_hash
     )
     return reached and is_its_turn(state)
-
-
-def _begins(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:
-    """Whether another update is told of than before: that one began may not show for long."""
-    then, now = span_of(progress_of(before)), span_of(after.update_progress)
-    return now is not None and (then is None or then.started != now.started)
 
 
 def _turned(before: PodCliqueStatus, after: PodCliqueStatus) -> bool:

@@ -20,7 +20,14 @@ from trellis.runtime.notes import Note
 from trellis.workloads.pacing import Haste
 from trellis.workloads.trouble import Trouble, last_errors
 from trellis.workloads.updates import SetState, outlook
-from trellis.workloads.updates.progress import SetFacts, notes, selected, set_status, span_of
+from trellis.workloads.updates.progress import (
+    SetFacts,
+    notes,
+    selected,
+    set_status,
+    span_of,
+    step,
+)
 from trellis.workloads.updates.reading import rolls, strategy_of
 
 if TYPE_CHECKING:
@@ -88,7 +95,7 @@ def told(state: State, seen: Pass) -> Told:
         *_notes(state, verdict),
         *notes(present.update_progress, status.update_progress, update),
     )
-    return Told(status, said, _haste(present, status))
+    return Told(status, said, _haste(present, status, rolls=rolls(state.set)))
 
 
 def update_of(state: State) -> Outlook:
@@ -113,13 +120,11 @@ def _facts(state: State, update: Outlook) -> SetFacts:
     )
 
 
-def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus) -> Haste:
+def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus, *, rolls: bool) -> Haste:
     """The replicas of the set wait for their turns."""
     then, now = span_of(before.update_progress), span_of(after.update_progress)
-    if then != now:
-        return Haste.FIRST_STEP
-    if selected(before) != selected(after):
-        return Haste.NEXT_STEP
+    if then != now or selected(before) != selected(after):
+        return step(then, now, rolls=rolls)
     return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
 
 

@@ -37,6 +37,7 @@ from trellis.workloads.updates.progress import (
     group_status,
     notes,
     span_of,
+    step,
 )
 from trellis.workloads.updates.reading import strategy_of
 
@@ -114,14 +115,12 @@ def _haste(
 ) -> Haste:
     """That it was outdated shows only while it is; and that it no longer is, the set waits for."""
     then, now = span_of(group_progress_of(before)), span_of(after.update_progress)
-    if then != now:
-        return Haste.FIRST_STEP
     reached = (
         before.current_pod_clique_set_generation_hash
         != after.current_pod_clique_set_generation_hash
     )
-    if reached and rolls.its_turn:
-        return Haste.NEXT_STEP
+    if then != now or (reached and rolls.its_turn):
+        return step(then, now, rolls=rolls.its_turn)
     return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
 
 

@@ -23,7 +23,7 @@ from trellis.workloads.updates.progress.sets import (
     set_status,
 )
 from trellis.workloads.updates.progress.spans import Span, span_of
-from trellis.workloads.updates.progress.telling import notes
+from trellis.workloads.updates.progress.telling import notes, step
 
 __all__ = [
     "CliqueFacts",
@@ -41,5 +41,6 @@ __all__ = [
     "set_progress_of",
     "set_status",
     "span_of",
+    "step",
     "target_of",
 ]

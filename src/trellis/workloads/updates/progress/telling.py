@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The condition and the events that tell of an update. Pure."""
+"""The condition and the events that tell of an update, and how soon. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.reasons import updates
 from trellis.runtime.notes import Note
 from trellis.workloads.deadlines import told
+from trellis.workloads.pacing import Haste
 from trellis.workloads.updates.progress.spans import span_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ def notes(
         yield Note(reason.token, text)
     elif outlook.overdue:
         yield Note(updates.PROGRESS_DEADLINE_EXCEEDED.token, outlook.why.text, "Warning")
+
+
+def step(before: Span | None, after: Span | None, *, rolls: bool) -> Haste:
+    """How soon it is told what an update goes on by. That one began may not show for long; and what
+    ends because nothing is rolled any more ends at once."""
+    began = after is not None and (before is None or before.started != after.started)
+    return Haste.NEXT_STEP if rolls and not began else Haste.FIRST_STEP
 
 
 def _finding(status: Status, reason: Reason, text: str) -> Finding:
