@@ -16,6 +16,7 @@ import msgspec
 
 from tests.sim.drawing import drawn
 from tests.sim.exhaustive import Unwell, basis, everywhere, judged
+from tests.sim.faults import Kind
 from tests.sim.hunting import hunt
 from tests.sim.mutants import MOST_SCHEDULES, hunted, mutants
 from tests.sim.regressions import Kept, keep
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     replay.set_defaults(command=_replay)
     scenarios = commands.add_parser("scenarios", help="every scenario with every fault everywhere")
     scenarios.add_argument("--only", default="", help="scenarios whose name has this in it")
+    scenarios.add_argument("--kinds", default="", help="only these faults: crash-before,stale")
     scenarios.add_argument("--stride", type=int, default=1, help="only every n-th place")
     scenarios.add_argument("--first", type=int, default=0, help="how many places to leave out")
     scenarios.add_argument("--jobs", type=int, default=1, help="how many processes")
@@ -112,7 +114,8 @@ def _scenarios(chosen: argparse.Namespace) -> int:
     began = time.monotonic()
     total = Tally()
     names = [name for name in SCENARIOS if chosen.only in name]
-    told = partial(_told_everywhere, first=chosen.first, stride=chosen.stride)
+    kinds = frozenset(Kind(name) for name in chosen.kinds.split(",") if name) or frozenset(Kind)
+    told = partial(_told_everywhere, kinds=kinds, first=chosen.first, stride=chosen.stride)
     with ProcessPoolExecutor(chosen.jobs) as pool:
         for name, tally in zip(names, pool.map(told, names), strict=True):
             total.merge(tally)
@@ -121,7 +124,7 @@ def _scenarios(chosen: argparse.Namespace) -> int:
     return 1 if total.failed else 0
 
 
-def _told_everywhere(name: str, first: int, stride: int) -> Tally:
+def _told_everywhere(name: str, kinds: frozenset[Kind], first: int, stride: int) -> Tally:
     tally = Tally()
     try:
         base = basis(SCENARIOS[name])
@@ -129,7 +132,8 @@ def _told_everywhere(name: str, first: int, stride: int) -> Tally:
         print(f"without any fault: {error}", flush=True)
         tally.failed.append(name)
         return tally
-    for story in list(everywhere(base))[first::stride]:
+    stories = [one for one in everywhere(base) if one.faults[-1].kind in kinds]
+    for story in stories[first::stride]:
         report = judged(base, story)
         tally.add(report)
         for finding in report.findings[:3]:
