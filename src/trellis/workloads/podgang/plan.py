@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trellis.workloads.podgang.listing import Listing
-    from trellis.workloads.podgang.recycle import Decision
+    from trellis.workloads.podgang.recycle import Decision, Threat
     from trellis.workloads.podgang.state import State
 
 
@@ -64,7 +64,16 @@ def _stamped(
         # What is only being made is new as it is.
         return {EVERY_CLIQUE: based}, everything if state.gang is not None else ()
     if decision.whole is not None and not state.is_scaled:
-        return {EVERY_CLIQUE: to_seconds(now)}, everything
-    fallen = [(threat.group, threat.index) for threat in decision.units]
-    anew = [name for unit in fallen for name in state.members_of(*unit)]
-    return {**noted, **dict.fromkeys(anew, to_seconds(now))} if anew else noted, anew
+        return {EVERY_CLIQUE: _stamp(decision.whole, now)}, everything
+    fallen = {
+        name: _stamp(threat, now)
+        for threat in decision.units
+        for name in state.members_of(threat.group, threat.index)
+    }
+    return {**noted, **fallen} if fallen else noted, tuple(fallen)
+
+
+def _stamp(threat: Threat, now: datetime) -> datetime:
+    """Never before anything that ends with it, however far the clocks of two operators differ: what
+    seems to have been up since would fall again and again."""
+    return to_seconds(max(now, threat.up_since))

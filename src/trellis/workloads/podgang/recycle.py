@@ -8,7 +8,7 @@ nothing, but its group counts it as down. Deadlines are times of day: a restart 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,13 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """How one PodClique is. `broken_since`: it held its minimum and has not since then."""
+    """How one PodClique is. `broken_since`: it held its minimum and has not since then. `up_since`:
+    when it first did."""
 
     clique: str
     is_down: bool = False
     broken_since: datetime | None = None
+    up_since: datetime = _EVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,10 @@ class Unit:
     def broken(self) -> Health | None:
         """The member that broke first, if one did."""
         return _first_broken(self.members)
+
+    @property
+    def up_since(self) -> datetime:
+        return _last_up(self.members)
 
     @property
     def down_since(self) -> datetime:
@@ -77,17 +83,24 @@ class ReplicaHealth:
     is_complete: bool = True
     """Whether all its PodCliques outside scaling groups are there."""
 
+    @property
+    def up_since(self) -> datetime:
+        units = (unit.up_since for group in self.groups for unit in group.units)
+        return max((_last_up(self.alone), *units))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threat:
     """What is made anew at the deadline unless that clique recovers.
 
-    One replica of a scaling group, or without a group the whole replica of the set.
+    One replica of a scaling group, or without a group the whole replica of the set. `up_since` is
+    when the last of all that falls with it was up for the first time, by whoever's clock.
     """
 
     clique: str
     since: datetime
     deadline: datetime
+    up_since: datetime = _EVER
     group: str = ""
     index: int = 0
 
@@ -133,11 +146,13 @@ def health(clique: PodClique, recycled: datetime | None, paused: Pause = NONE) -
         return Health(clique=name)
     if not is_up_since(clique.status.first_available_time, recycled):
         return Health(clique=name, is_down=True)
+    up_since = clique.status.first_available_time or _EVER
     breach = find(clique.status.conditions, MIN_AVAILABLE_BREACHED)
     if breach is None or breach.status != Status.TRUE.value:
-        return Health(clique=name)
+        return Health(clique=name, up_since=up_since)
     since = breach.last_transition_time
-    return Health(clique=name, is_down=True, broken_since=since and paused.counts_from(since))
+    broken_since = since and paused.counts_from(since)
+    return Health(clique=name, is_down=True, broken_since=broken_since, up_since=up_since)
 
 
 def decide(replica: ReplicaHealth, delay: timedelta, now: datetime) -> Decision:
@@ -155,11 +170,16 @@ def _threats(replica: ReplicaHealth, delay: timedelta) -> Iterator[Threat]:
     # What is being put back is not judged: a whole replica falls only if all of it is there.
     if replica.is_complete and (broken := _first_broken(replica.alone)) is not None:
         since = broken.broken_since or _EVER
-        yield Threat(clique=broken.clique, since=since, deadline=since + delay)
+        deadline = since + delay
+        yield Threat(
+            clique=broken.clique, since=since, deadline=deadline, up_since=replica.up_since
+        )
     for group in replica.groups:
         for threat in _group_threats(group, delay):
-            if replica.is_complete or not threat.is_whole:
+            if not threat.is_whole:
                 yield threat
+            elif replica.is_complete:
+                yield replace(threat, up_since=replica.up_since)
 
 
 def _group_threats(group: GroupHealth, delay: timedelta) -> Iterator[Threat]:
@@ -175,6 +195,7 @@ def _group_threats(group: GroupHealth, delay: timedelta) -> Iterator[Threat]:
                 clique=first.clique,
                 since=since,
                 deadline=since + delay,
+                up_since=unit.up_since,
                 group=group.name,
                 index=unit.index,
             )
@@ -188,6 +209,10 @@ def _group_threats(group: GroupHealth, delay: timedelta) -> Iterator[Threat]:
 def _first_broken(members: Iterable[Health]) -> Health | None:
     broken = [each for each in members if each.broken_since is not None]
     return min(broken, key=_since, default=None)
+
+
+def _last_up(members: Iterable[Health]) -> datetime:
+    return max((each.up_since for each in members), default=_EVER)
 
 
 def _since(broken: Health) -> datetime:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from trellis.workloads.outline import Outline
 from trellis.workloads.podgang.membership import Place
 from trellis.workloads.podgang.plan import Plan, plan
 from trellis.workloads.podgang.recycle import NOTHING, Decision, Threat
-from trellis.workloads.recycled import EVERY_CLIQUE, stamps
+from trellis.workloads.recycled import EVERY_CLIQUE, is_up_since, stamps
 
 if TYPE_CHECKING:
     from trellis.api.scheduler.podgang import PodGang
@@ -60,6 +61,17 @@ def test_one_replica_of_a_group_is_made_anew_alone() -> None:
     members = ["wl2-0-sg-x-0-pc-b", "wl2-0-sg-x-0-pc-c"]
     assert renewed(state, planned) == members
     assert planned.stamps == dict.fromkeys(members, NOW)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["a whole replica", "one of a group"])
+def test_what_falls_was_not_up_since_by_whatever_clock(whole: bool) -> None:
+    """The operator before this one had a clock that was five minutes ahead."""
+    ahead = ago(-300)
+    threat = replace(WHOLE if whole else UNIT, up_since=ahead)
+    decision = Decision(whole=threat) if whole else Decision(units=(threat,))
+    planned = plan(a_state(gang=BASE), decision, NOW)
+    assert set(planned.stamps.values()) == {ahead}
+    assert not is_up_since(ahead, ahead)
 
 
 def test_what_falls_elsewhere_is_none_of_its_business() -> None:

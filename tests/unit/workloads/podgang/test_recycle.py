@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -153,6 +153,22 @@ def test_a_decision_names_who_broke_first_since_when_and_until_when() -> None:
     (threat,) = decide(a_replica(UP, (3, 4), (UP, UP)), DELAY, NOW).threats
     assert (threat.clique, threat.since, threat.deadline) == ("sg-x-0-pc-c", ago(4), ago(-6))
     assert (threat.group, threat.index, threat.is_whole) == ("sg-x", 0, False)
+
+
+def test_a_decision_knows_when_the_last_of_all_that_falls_was_up() -> None:
+    early, late, other = (
+        Health(clique=name, is_down=True, broken_since=ago(20), up_since=ago(seconds))
+        for name, seconds in (("early", 90), ("late", -300), ("other", 60))
+    )
+    units = (Unit(index=0, members=(early, late)), Unit(index=1, members=(other,)))
+    spared = GroupHealth(name="sg-x", minimum=0, units=units)
+    found = decide(ReplicaHealth(groups=(spared,)), DELAY, NOW).units
+    assert [threat.up_since for threat in found] == [ago(-300), ago(60)]
+    alone = decide(ReplicaHealth(alone=(early,), groups=(spared,)), DELAY, NOW).whole
+    needed = decide(ReplicaHealth(groups=(replace(spared, minimum=2),)), DELAY, NOW).whole
+    assert alone is not None
+    assert needed is not None
+    assert alone.up_since == needed.up_since == ago(-300)
 
 
 def test_a_whole_replica_is_not_judged_while_a_clique_of_its_own_is_being_put_back() -> None:
