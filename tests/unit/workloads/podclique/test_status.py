@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,48 +16,34 @@ from tests.unit.workloads.podclique.builders import (
     Scene,
     a_pod,
     a_scene,
-    crashed,
-    pod_name,
+)
+from tests.unit.workloads.podclique.fates import (
+    CLIQUE,
+    CRASHED,
+    GATED,
+    LATER,
+    NEW,
+    PENDING,
+    READY,
+    STARTING,
+    UNREADY,
+    names,
+    some_pods,
+    told,
 )
 from tests.unit.workloads.sets import a_clique, a_group, a_set
 from trellis.api.annotation import AFTER_DEPARTURE, ATTEMPT, HASH_ALIASES, RECYCLED
 from trellis.api.conditions import Condition, Motion, find
-from trellis.api.core.pod import FAILED, SUCCEEDED, ContainerStatus, Gate
+from trellis.api.core.pod import FAILED, SUCCEEDED, Gate
 from trellis.api.grove.podclique import PodCliqueStatus
 from trellis.api.reasons import objects
 from trellis.workloads.outline import Outline
-from trellis.workloads.pacing import Haste
 from trellis.workloads.podclique.census import Census, census
 from trellis.workloads.podclique.status import status
-from trellis.workloads.podclique.telling import haste, of_changes
 from trellis.workloads.podclique.updating import update_facts
 from trellis.workloads.trouble import Trouble
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from trellis.api.core.pod import Pod
-
-CLIQUE = "llm-0-worker"
-LATER = NOW + timedelta(minutes=5)
 BREACHED = "MinAvailableBreached"
-
-
-def names(count: int) -> list[str]:
-    return [pod_name(CLIQUE, index) for index in range(count)]
-
-
-def some_pods(*each: dict[str, Any]) -> tuple[Pod, ...]:
-    return tuple(
-        a_pod(name, index, **more)
-        for index, (name, more) in enumerate(zip(names(len(each)), each, strict=True))
-    )
-
-
-def told(scene: Scene, now: datetime = NOW, trouble: Trouble | None = None) -> PodCliqueStatus:
-    state = scene.state
-    counted = census(state)
-    return status(state, counted, update_facts(state, counted, now), trouble, now)
 
 
 def conditions(found: PodCliqueStatus) -> dict[str, tuple[str, str]]:
@@ -68,18 +54,6 @@ def condition(found: PodCliqueStatus, kind: str) -> Condition:
     one = find(found.conditions, kind)
     assert one is not None
     return one
-
-
-READY: dict[str, Any] = {}
-NEW: dict[str, Any] = {"template_hash": a_scene().outline.template_hashes["worker"]}
-STARTING: dict[str, Any] = {"ready": False}
-GATED: dict[str, Any] = {"gated": True}
-PENDING: dict[str, Any] = {"node": "", "ready": False}
-CRASHED: dict[str, Any] = {"ready": False, "containers": crashed()}
-UNREADY: dict[str, Any] = {
-    "ready": False,
-    "containers": (ContainerStatus(started=True, ready=False),),
-}
 
 
 @pytest.mark.parametrize(
@@ -400,51 +374,6 @@ def test_a_status_says_the_same_again_while_nothing_changes() -> None:
     assert msgspec.json.encode(again) == msgspec.json.encode(first)
 
 
-def notes(scene: Scene, now: datetime = NOW) -> list[str]:
-    after = told(scene, now)
-    return [note.reason for note in of_changes(scene.state, after, None)]
-
-
-def test_that_the_last_pod_lost_its_node_is_an_event_once() -> None:
-    up = told(a_scene(1, pods=some_pods(READY)))
-    lost = a_scene(1, status=up)
-    assert "AllScheduledReplicasLost" in notes(lost)
-    assert notes(lost.but(status=told(lost))) == []
-    assert "AllScheduledReplicasLost" not in notes(lost.but(spec={"replicas": 0}))
-
-
-def test_a_breach_and_its_end_are_events_of_what_was_up() -> None:
-    up = a_scene(1, pods=some_pods(READY))
-    down = a_scene(1, pods=some_pods(CRASHED), status=told(up))
-    assert notes(down) == ["InsufficientReadyPods"]
-    assert notes(up.but(status=told(down))) == ["SufficientReadyPods"]
-    starting = a_scene(1, pods=some_pods(PENDING))
-    assert notes(a_scene(1, pods=some_pods(STARTING), status=told(starting))) == []
-
-
-def awaited(scene: Scene, now: datetime = LATER) -> bool:
-    state = scene.state
-    return haste(state, census(state), told(scene, now), None, now) is Haste.AT_ONCE
-
-
-def test_gang_termination_waits_for_a_breach_of_what_was_up() -> None:
-    up = a_scene(1, pods=some_pods(READY))
-    assert awaited(a_scene(1, pods=some_pods(CRASHED), status=told(up)))
-    starting = told(a_scene(1, pods=some_pods(PENDING)))
-    assert not awaited(a_scene(1, pods=some_pods(STARTING), status=starting))
-
-
-@pytest.mark.parametrize("startup", ["CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"])
-def test_waiters_wait_for_the_minimum_in_both_directions(startup: str) -> None:
-    found = a_set("llm", a_clique("worker"), a_clique("after"), startup=startup)
-    scene = Scene(found, Outline(found).alone(0)[0], names=tuple(names(1)))
-    up = scene.but(pods=some_pods(READY), status=told(scene.but(pods=some_pods(STARTING))))
-    down = scene.but(pods=some_pods(STARTING), status=told(up))
-    # That it was up for the first time is told at once in any order: gang termination asks for it.
-    assert awaited(up)
-    assert awaited(down) == (startup == "CliqueStartupTypeInOrder")
-
-
 a_fate = st.fixed_dictionaries(
     {
         "phase": st.sampled_from(["Pending", "Running", "Failed", "Succeeded"]),
@@ -469,35 +398,3 @@ def test_counts_make_sense_whatever_pods_say(
     assert 0 <= found.schedule_gated_replicas <= found.replicas
     again = told(scene.but(status=found), LATER)
     assert again == found
-
-
-@pytest.mark.parametrize(
-    ("scene", "trouble", "expected"),
-    [
-        pytest.param(a_scene(2), None, Haste.WHEN_MORE_IS_KNOWN, id="its pods are on their way"),
-        pytest.param(
-            a_scene(2),
-            Trouble(reason=objects.CREATING_CHILDREN, message="", motion=Motion.MOVING),
-            Haste.WHEN_MORE_IS_KNOWN,
-            id="it is not time for its pods yet",
-        ),
-        pytest.param(
-            a_scene(2),
-            Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=""),
-            Haste.SOON,
-            id="somebody must do something",
-        ),
-        pytest.param(a_scene(2, pods=some_pods(PENDING)), None, Haste.SOON, id="it has a pod"),
-        pytest.param(
-            a_scene(2, status=told(a_scene(2, pods=some_pods(PENDING)))),
-            None,
-            Haste.SOON,
-            id="it has lost its pods",
-        ),
-    ],
-)
-def test_a_new_clique_is_told_of_when_it_has_pods(
-    scene: Scene, trouble: Trouble | None, expected: Haste
-) -> None:
-    state = scene.state
-    assert haste(state, census(state), told(scene), trouble, LATER) is expected
