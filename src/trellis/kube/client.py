@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trellis import __version__
 from trellis.kube.codec import JSON
-from trellis.kube.collection import Collection
-from trellis.kube.errors import Ambiguous, KubeError, Throttled, Unavailable
+from trellis.kube.collection import Collection, Limits
+from trellis.kube.errors import Ambiguous, KubeError, Outdated, Throttled, Unavailable
 from trellis.kube.inflight import QUICK_SECONDS, Gate, Verdict
-from trellis.kube.retry import wait_before_retry
+from trellis.kube.retry import repeatable, wait_before_retry
 from trellis.kube.status import refused
 
 if TYPE_CHECKING:
@@ -58,13 +58,22 @@ class Client:
         namespace: str = "",
         *,
         timeout: float = REQUEST_SECONDS,
+        patience: float | None = None,
     ) -> Collection[T]:
-        """Objects of that kind, in one namespace or in all, decoded into that type or `bytes`."""
-        return Collection(self, resource, into, namespace, timeout)
+        """Objects of that kind, in one namespace or in all, decoded into that type or `bytes`.
+
+        `patience`: for how many seconds a write may wait to be sent again. For whoever decides by
+        what they see: what was right may not be any more.
+        """
+        return Collection(self, resource, into, namespace, Limits(timeout, patience))
 
     async def send(self, request: Request) -> Response:
-        """A request that must succeed. `Request.timeout` bounds each attempt."""
-        attempt = 1
+        """A request that must succeed. `Request.timeout` bounds each attempt.
+
+        A write that the server turned away for longer than its patience is not sent again: that is
+        raised when it may be asked once more. What else went wrong for so long is raised at once.
+        """
+        attempt, waited = 1, 0.0
         while True:
             try:
                 return await self._exchange(request)
@@ -72,8 +81,13 @@ class Client:
                 wait = wait_before_retry(request, error, attempt, self.rng)
                 if wait is None:
                     raise
+                late = _is_late(request, waited + wait)
+                if late and not isinstance(error, Throttled):
+                    raise
             await self.clock.sleep(wait)
-            attempt += 1
+            attempt, waited = attempt + 1, waited + wait
+            if late:
+                raise Outdated(f"{request} waited for {waited:.1f} s and is to be decided on anew")
 
     async def _exchange(self, request: Request) -> Response:
         verdict = None
@@ -91,3 +105,8 @@ class Client:
             raise
         finally:
             self.gate.leave(ticket, verdict)
+
+
+def _is_late(request: Request, waited: float) -> bool:
+    """Whether a write may not be right any more by then."""
+    return request.patience is not None and waited > request.patience and not repeatable(request)

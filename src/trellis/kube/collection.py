@@ -6,6 +6,7 @@ Every write says who makes it (the field manager). Nothing is compared, cached o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -42,17 +43,30 @@ class _Kind(msgspec.Struct, rename="camel"):
 _STATUS = _Kind("Status", "v1")
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """In seconds: for one exchange, and for how long a write may wait to be sent again."""
+
+    timeout: float
+    patience: float | None = None
+
+
 class Collection(Generic[T]):
     """Made by `Client.of`. Objects come back as `T`; bodies are structs, dicts or bytes."""
 
     def __init__(
-        self, client: Client, resource: Resource, into: type[T], namespace: str, timeout: float
+        self,
+        client: Client,
+        resource: Resource,
+        into: type[T],
+        namespace: str,
+        limits: Limits,
     ) -> None:
         self.client = client
         self.resource = resource
         self.into = into
         self.namespace = namespace
-        self.timeout = timeout
+        self.limits = limits
 
     async def get(self, name: str, *, subresource: str = "", resource_version: str = "") -> T:
         """With a resourceVersion, as of then or later, from the server's cache; else the newest."""
@@ -148,7 +162,8 @@ class Collection(Generic[T]):
             query=query,
             headers=headers,
             body=body,
-            timeout=self.timeout,
+            timeout=self.limits.timeout,
+            patience=self.limits.patience,
         )
 
     async def _object(

@@ -10,6 +10,7 @@ KubeError
 ├── Ambiguous            the connection was lost or time ran out after it left: it may be done
 ├── Unreadable           an answer came that is not what the API promises
 ├── Stalled              a watch went silent
+├── Outdated             it had to wait for so long that it is to be decided on anew: not done
 └── Refused              the server answered that it will not
     ├── BadRequest       400
     ├── Unauthorized     401 credentials are missing, wrong or revoked
@@ -75,6 +76,10 @@ class Unreadable(KubeError):
 
 
 class Stalled(KubeError):
+    pass
+
+
+class Outdated(KubeError):
     pass
 
 

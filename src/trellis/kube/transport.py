@@ -37,6 +37,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes | None = None
     timeout: float
     """Seconds for the whole exchange; of a stream, until its status is there."""
+    patience: float | None = None
+    """For how many seconds it may wait to be sent again, if it is a write."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from trellis.api.meta import Metadata
-from trellis.kube.errors import Conflict, Invalid, KubeError, NotFound
+from trellis.kube.errors import Conflict, Invalid, KubeError, NotFound, Outdated
 from trellis.kube.verbs import Deletion, merge_patch
 from trellis.runtime.barrier import CacheBehind
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Propagation = Literal["Background", "Foreground", "Orphan"]
 
+# What was decided on longer ago than that, while the server turned us away, is decided on anew.
+DECIDED_SECONDS = 0.5
 VERBS = ("create", "patch", "delete", "status")
 
 
@@ -148,7 +150,7 @@ class Writes:
                 self.barrier.wrote(owner, cache, found.resource_version)
 
     def _of(self, cache: Cache[Any], key: Key) -> Collection[Stored]:
-        return self._client.of(cache.resource, Stored, key.namespace)
+        return self._client.of(cache.resource, Stored, key.namespace, patience=DECIDED_SECONDS)
 
     @contextmanager
     def _noted(self, owner: str, cache: Cache[Any], key: Key, verb: str) -> Iterator[None]:
@@ -157,6 +159,8 @@ class Writes:
         self._counter.labels(cache.resource.full_name, verb).inc()
         try:
             yield
+        except Outdated as error:
+            raise CacheBehind(str(error)) from error
         except KubeError as error:
             if error.may_have_happened:
                 self.barrier.doubt(owner, cache, key)

@@ -196,6 +196,39 @@ async def test_a_refused_request_waits_as_long_as_it_was_asked_and_then_succeeds
 
 
 @virtual
+async def test_a_write_that_was_turned_away_for_too_long_is_not_sent_again() -> None:
+    transport = MemoryTransport(answer({}, 429, retry_after="2"), answer(a_config_map()))
+    client = a_client(transport)
+    began = client.clock.monotonic()
+    with pytest.raises(errors.Outdated):
+        await client.of(CONFIG_MAPS, ConfigMap, "here", patience=0.5).create(BODY)
+    # Whoever decides on it anew may ask the server again by now.
+    assert 2 <= client.clock.monotonic() - began <= 3
+    assert len(transport.requests) == 1
+
+
+@virtual
+async def test_a_read_is_patient_and_so_is_a_write_that_waits_only_for_a_moment() -> None:
+    transport = MemoryTransport(answer({}, 429, retry_after="2"), answer(a_config_map()))
+    await a_client(transport).of(CONFIG_MAPS, ConfigMap, "here", patience=0.5).get("a")
+    assert len(transport.requests) == 2
+    transport = MemoryTransport(errors.Unreachable("not there"), answer(a_config_map()))
+    await a_client(transport).of(CONFIG_MAPS, ConfigMap, "here", patience=0.5).create(BODY)
+    assert len(transport.requests) == 2
+
+
+@virtual
+async def test_a_server_that_is_not_there_is_told_of_when_patience_ends() -> None:
+    transport = MemoryTransport(lambda _: errors.Unreachable("not there"))
+    client = a_client(transport)
+    began = client.clock.monotonic()
+    with pytest.raises(errors.Unreachable):
+        await client.of(CONFIG_MAPS, ConfigMap, "here", patience=0.5).create(BODY)
+    assert client.clock.monotonic() - began <= 0.5
+    assert len(transport.requests) > 1
+
+
+@virtual
 async def test_a_server_that_never_relents_is_given_up() -> None:
     transport = MemoryTransport(lambda _: failure(429, "TooManyRequests", retryAfterSeconds=1))
     client = a_client(transport)

@@ -455,3 +455,21 @@ async def test_what_is_not_wanted_any_more_is_labelled_again_too_and_never_made(
     found = (await room.api.do("GET", COLLECTION))["items"]
     labels = {one["metadata"]["name"]: one["metadata"].get("labels") for one in found}
     assert labels == {"a": {"kept": "yes"}, "b": None}
+
+
+@virtual.virtual
+async def test_what_the_server_turned_away_for_long_is_decided_on_anew() -> None:
+    room = await Room().open()
+    turned_away = [2]
+
+    def busy(request: Request) -> None:
+        if request.method == "POST" and turned_away:
+            seconds = turned_away.pop()
+            raise refused(str(request), failure(429, "TooManyRequests", retryAfterSeconds=seconds))
+
+    room.api.before = busy
+    with pytest.raises(CacheBehind):
+        await room.converge(*balls("a"))
+    assert room.api.all("balls") == []
+    # Nothing is in doubt: it never was done.
+    assert (await room.converge(*balls("a"))).created == ("a",)
