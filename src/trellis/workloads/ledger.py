@@ -26,7 +26,7 @@ Listed: TypeAlias = Mapping[int, str]
 """The name of the pod of each index."""
 
 # How far back a name is followed: each takes as long as a hash does.
-_MOST_STEPS = 256
+_MOST_STEPS = 64
 _NAMES = msgspec.json.Decoder(dict[str, list[str]])
 
 

@@ -81,6 +81,9 @@ class ReplicaReconciler:
             return []
         labelled = [kind for kind in kinds if kind.cache.scope.selection.labels]
         written = await _all(task.call_back(kind) for kind in labelled)
+        for one in written:
+            if isinstance(one, KubeError):
+                raise one
         return list(zip(labelled, written, strict=True))
 
     def _tell(self, task: _Task, outcomes: list[tuple[Kind[Any], Written]]) -> Outcome:

@@ -169,6 +169,28 @@ async def test_what_lost_its_labels_goes_with_its_replica() -> None:
 
 
 @virtual
+async def test_nothing_goes_before_it_is_known_whether_anything_lost_its_labels() -> None:
+    stage = await a_stage()
+    async with stage.operator(replicas_only):
+        await stage.make(PodCliqueSet, body(2))
+        await stage.settle()
+    await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 1}})
+    await stage.patch(Service, "llm-1", {"metadata": {"labels": None}})
+    unanswered = [Unreachable("not there")] * 20
+
+    def before(request: Request) -> None:
+        if request.method == "GET" and request.path.endswith("services/llm-1") and unanswered:
+            assert not any(write.startswith("DELETE") for write in stage.writes())
+            raise unanswered.pop()
+
+    stage.watched.before = before
+    async with stage.operator(replicas_only):
+        await stage.settle(60)
+        assert unanswered == []
+        assert await ours(stage) == expected(0)
+
+
+@virtual
 async def test_what_somebody_deletes_comes_back() -> None:
     stage = await a_stage()
     async with stage.operator(replicas_only):
