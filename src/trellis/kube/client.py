@@ -13,7 +13,7 @@ from trellis.kube.codec import JSON
 from trellis.kube.collection import Collection, Limits
 from trellis.kube.errors import Ambiguous, KubeError, Outdated, Throttled, Unavailable
 from trellis.kube.inflight import QUICK_SECONDS, Gate, Verdict
-from trellis.kube.retry import repeatable, wait_before_retry
+from trellis.kube.retry import is_late, wait_before_retry
 from trellis.kube.status import refused
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Client:
                 wait = wait_before_retry(request, error, attempt, self.rng)
                 if wait is None:
                     raise
-                late = _is_late(request, waited + wait)
+                late = is_late(request, waited + wait)
                 if late and not isinstance(error, Throttled):
                     raise
             await self.clock.sleep(wait)
@@ -105,8 +105,3 @@ class Client:
             raise
         finally:
             self.gate.leave(ticket, verdict)
-
-
-def _is_late(request: Request, waited: float) -> bool:
-    """Whether a write may not be right any more by then."""
-    return request.patience is not None and waited > request.patience and not repeatable(request)

@@ -43,6 +43,11 @@ def wait_before_retry(
     return float(FIRST_SECONDS * 2 ** (attempt - 1) * (0.5 + rng.random() / 2))
 
 
+def is_late(request: Request, waited: float) -> bool:
+    """Whether a write that has waited for so long may not be right any more."""
+    return request.patience is not None and waited > request.patience and not repeatable(request)
+
+
 def _worth_it(request: Request, error: KubeError) -> bool:
     if isinstance(error, (Unreachable, Throttled)):
         return True
