@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from trellis.workloads.ledger import name_before
 from trellis.workloads.podclique.desired import Birth
 from trellis.workloads.pods import is_live
+from trellis.workloads.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +29,7 @@ class Ancestry:
     """Names are remembered with the uid of the PodClique that they were made for."""
 
     def __init__(self, pods: Cache[Pod]) -> None:
-        self._gone: dict[tuple[str, str], None] = {}
+        self._gone: Recent[tuple[str, str], None] = Recent(_MOST)
         pods.subscribe(self._changed)
 
     def unseen(self, state: State, births: Iterable[Birth]) -> Iterator[Birth]:
@@ -41,9 +42,7 @@ class Ancestry:
 
     def are_gone(self, uid: str, names: Iterable[str]) -> None:
         for name in names:
-            while len(self._gone) >= _MOST:
-                self._gone.pop(next(iter(self._gone)))
-            self._gone[uid, name] = None
+            self._gone.note((uid, name), None)
 
     def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
         del fresh

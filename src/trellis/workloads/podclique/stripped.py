@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.pods import is_live
+from trellis.workloads.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,18 +26,17 @@ _MOST = 1024
 
 class Stripped:
     def __init__(self, pods: Cache[Pod]) -> None:
-        self._templates: dict[str, str] = {}
+        self._templates: Recent[str, str] = Recent(_MOST)
         pods.subscribe(self._changed)
 
     def labels(self, holder: Metadata, wanted: Mapping[str, str]) -> Mapping[str, str]:
         """Of those that a new pod in its place would have, those for this one."""
         own = holder.labels.get(POD_TEMPLATE_HASH)
-        return {**wanted, POD_TEMPLATE_HASH: own or self._templates.get(holder.uid, UNKNOWN)}
+        return {**wanted, POD_TEMPLATE_HASH: own or self._templates.get(holder.uid) or UNKNOWN}
 
     def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
         del fresh
         if old is None or new is not None or not is_live(old):
             return
-        while len(self._templates) >= _MOST:
-            self._templates.pop(next(iter(self._templates)))
-        self._templates[old.metadata.uid] = old.metadata.labels.get(POD_TEMPLATE_HASH, UNKNOWN)
+        template = old.metadata.labels.get(POD_TEMPLATE_HASH, UNKNOWN)
+        self._templates.note(old.metadata.uid, template)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.workloads.ledger import is_ours
+from trellis.workloads.recent import Recent
 
 if TYPE_CHECKING:
     from trellis.api.meta import Key
@@ -25,22 +26,21 @@ _MOST = 1024
 class Lost:
     def __init__(self, gangs: Cache[PodGang], clock: Clock) -> None:
         self._clock = clock
-        self._gangs: dict[Key, tuple[PodGang, float]] = {}
+        self._gangs: Recent[Key, tuple[PodGang, float]] = Recent(_MOST)
         gangs.subscribe(self._changed)
 
     def of(self, key: Key, owner: str) -> PodGang | None:
         """The last gang of that name, if the set with that uid controlled it."""
-        found, at = self._gangs.get(key, (None, 0.0))
-        if found is None or self._clock.monotonic() > at + LAPSE_SECONDS:
+        noted = self._gangs.get(key)
+        if noted is None or self._clock.monotonic() > noted[1] + LAPSE_SECONDS:
             return None
+        found, _ = noted
         controller = found.metadata.controller
         return found if controller is not None and controller.uid == owner else None
 
     def _changed(self, old: PodGang | None, new: PodGang | None, *, fresh: bool) -> None:
         del fresh
         if new is not None:
-            self._gangs.pop(new.metadata.key, None)
+            self._gangs.forget(new.metadata.key)
         elif old is not None and is_ours(old):
-            while len(self._gangs) >= _MOST:
-                self._gangs.pop(next(iter(self._gangs)))
-            self._gangs[old.metadata.key] = (old, self._clock.monotonic())
+            self._gangs.note(old.metadata.key, (old, self._clock.monotonic()))
