@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 CALM_SECONDS = 8.0
 """How long faults may go on after the last deed."""
 EVENTFUL_STEPS = 200
-"""Encores are told until so many were taken."""
+"""Encores are told until so many were taken,"""
+EVENTFUL_FAULTS = 5
+"""and until so many things went wrong, if so many are to go wrong at all."""
 _AT_ONCE = 3
 CONVERGE_SECONDS = 180.0
 SETTLE_SECONDS = 6.0
@@ -203,7 +205,7 @@ class _Teller:
             acting.append(self._begun(act))
         await asyncio.sleep(CALM_SECONDS)
         encores = list(self._story.encores)
-        while encores and self._report.steps < EVENTFUL_STEPS:
+        while encores and not self._was_eventful():
             for act in encores[:_AT_ONCE]:
                 acting.append(self._begun(act))
                 await asyncio.sleep(act.at)
@@ -215,6 +217,10 @@ class _Teller:
             operator.trouble.over()
         self._hook_trouble.over()
         self._nodes.heal()
+
+    def _was_eventful(self) -> bool:
+        faults = min(EVENTFUL_FAULTS, len(self._story.faults))
+        return self._report.steps >= EVENTFUL_STEPS and len(self._report.struck) >= faults
 
     def _begun(self, act: Act) -> asyncio.Task[None]:
         self._note(f"deed {act.what} {act.args}")

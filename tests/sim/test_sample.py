@@ -12,7 +12,7 @@ from tests.sim.drawing import drawn
 from tests.sim.exhaustive import basis, everywhere, judged
 from tests.sim.regressions import Kept, all_kept
 from tests.sim.scenarios import SCENARIOS
-from tests.sim.telling import tell
+from tests.sim.telling import EVENTFUL_FAULTS, EVENTFUL_STEPS, tell
 from tests.support.virtual import dice
 
 SEEDS = range(1000, 1024)
@@ -23,6 +23,8 @@ PLACES = 3
 def test_a_drawn_story_ends_well(seed: int) -> None:
     report = tell(drawn(seed))
     assert not report.findings, report.story.told()
+    assert report.steps >= EVENTFUL_STEPS
+    assert len(report.struck) >= EVENTFUL_FAULTS
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))

@@ -90,6 +90,11 @@ async def shipped(found: Cluster, folder: Path) -> AsyncIterator[Operator]:
         yield one
 
 
+def _said(line: str) -> str:
+    """Without the time, the milliseconds of which may look like a status."""
+    return json.dumps({**json.loads(line), "timestamp": ""})
+
+
 async def test_it_works_with_the_rights_it_is_shipped_with_and_leaves_in_order(
     installed: Cluster, tmp_path: Path
 ) -> None:
@@ -114,8 +119,7 @@ async def test_it_works_with_the_rights_it_is_shipped_with_and_leaves_in_order(
         running.send(signal.SIGTERM)
         ended = await running.ended()
     assert ended.code == 0
-    lines = [json.loads(line) for line in ended.lines]
-    assert not [line for line in lines if "403" in json.dumps(line)], "a right is missing"
+    assert not [said for said in map(_said, ended.lines) if "403" in said], "a right is missing"
     lease = await installed.api.do("GET", f"{LEASES}/grove-operator-leader-election")
     assert not lease["spec"].get("holderIdentity")
 
