@@ -53,7 +53,7 @@ def _spans(
     own = span_of(progress_of(clique.status))
     if own is not None:
         yield own
-    if member.group is None or not is_released(clique, release(outline, member.group)):
+    if member.group is None or not is_released(clique, release(owner, outline, member.group)):
         return
     whole = span_of(set_progress_of(owner.status))
     is_turn = member.place.set_replica in selected(owner.status)

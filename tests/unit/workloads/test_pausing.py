@@ -17,6 +17,7 @@ from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.workloads.members import clique
 from trellis.workloads.outline import Outline
 from trellis.workloads.pausing import NONE, Pause, pause
+from trellis.workloads.updates import release
 
 BEGAN, ENDED = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
 
@@ -29,6 +30,9 @@ def a_set(strategy: str = "RollingRecreate", **progress: Any) -> PodCliqueSet:
     return msgspec.json.decode(msgspec.json.encode(body), type=PodCliqueSet)
 
 
+EARLIER = a_set(updateStartedAt="2025-12-31T00:00:00Z", updateEndedAt=BEGAN)
+
+
 def paused(owner: PodCliqueSet, name: str, mark: str = "", **progress: Any) -> Pause:
     outline = Outline(owner)
     group = outline.groups["x"]
@@ -36,7 +40,8 @@ def paused(owner: PodCliqueSet, name: str, mark: str = "", **progress: Any) -> P
     found = members[name]
     hashes = {"podCliqueSetGenerationHash": "g", "podTemplateHash": "h"}
     status = {"updateProgress": {**hashes, **progress}} if progress else {}
-    released = {RELEASED: outline.group_hashes["x"] if mark == "current" else mark} if mark else {}
+    known = {"current": release(owner, outline, group), "earlier": release(EARLIER, outline, group)}
+    released = {RELEASED: known[mark]} if mark else {}
     live = stored(clique(outline, found, owner, None), status=status, annotations=released)
     return pause(owner, outline, found, live)
 
@@ -59,11 +64,11 @@ def test_what_is_being_updated_is_and_what_stands_beside_it_is_not() -> None:
     ("whole", "mark", "lasts"),
     [
         (TURN, "current", True),
-        (TURN, "older", False),
+        (TURN, "earlier", False),
         (TURN, "", False),
         (OTHERS_TURN, "current", False),
     ],
-    ids=["released", "by an earlier update", "not released", "done"],
+    ids=["released", "by an earlier update to the same templates", "not released", "done"],
 )
 def test_a_released_replica_is_whatever_is_new_in_it(
     whole: dict[str, Any], mark: str, lasts: bool

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, structs
 
 from trellis.api import hashes
-from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS
+from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
 from trellis.runtime.difference import difference
 from trellis.runtime.plain import plain
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SPEC = tuple(
     field.encode_name for field in structs.fields(PodCliqueSpec) if field.name != "replicas"
 )
-_OURS = (FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS)
+_OURS = (FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE)
 _RECORD = msgspec.json.Decoder(dict[str, list[str]])
 
 

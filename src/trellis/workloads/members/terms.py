@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import READY_BEFORE, RELEASED
+from trellis.workloads.members.standing import is_behind
 from trellis.workloads.updates.progress import is_under_way
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ class Terms:
 
     `release`: the mark by which all pods of its replica of a scaling group are to be renewed.
     `unfinished`: another PodClique of that replica is still being updated, and with it this one.
+    `by_hand`: its pods are left until people delete them.
     """
 
     held: bool = False
     release: str = ""
     unfinished: bool = False
+    by_hand: bool = False
 
 
 AT_ONCE = Terms()
@@ -51,12 +54,22 @@ def is_released(clique: PodClique, release: str) -> bool:
 def notes(live: PodClique, terms: Terms, *, begins: bool) -> Iterator[tuple[str, str]]:
     """The annotations about updates that it is to have. `begins`: its template is handed over."""
     release = terms.release
-    if begins or (release and not is_released(live, release)):
-        yield READY_BEFORE, str(_ready(live, terms))
-    elif (known := live.metadata.annotations.get(READY_BEFORE)) is not None:
+    known = live.metadata.annotations.get(READY_BEFORE)
+    if terms.by_hand and begins:
+        # Nothing is taken down by it. Whoever rolls it one day counts anew.
+        known = None
+    elif begins or (release and not is_released(live, release)) or _is_rolled_late(live, terms):
+        known = str(_ready(live, terms))
+    if known is not None:
         yield READY_BEFORE, known
     if mark := release or live.metadata.annotations.get(RELEASED, ""):
         yield RELEASED, mark
+
+
+def _is_rolled_late(live: PodClique, terms: Terms) -> bool:
+    """Whether it is rolled now, and had its template before: from a time when nothing was."""
+    noted = READY_BEFORE in live.metadata.annotations
+    return not (terms.by_hand or terms.held or noted) and is_behind(live)
 
 
 def _ready(live: PodClique, terms: Terms) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trellis.api.annotation import SETTLE_TIME
 from trellis.api.conditions import READY, find
 from trellis.api.grove.podclique import PodClique
 from trellis.api.labels import CLIQUE_FINALIZER
@@ -26,7 +27,7 @@ from trellis.workloads.podclique.surroundings import parents_not_ready
 from trellis.workloads.podclique.telling import haste, of_changes, of_update
 from trellis.workloads.podclique.updating import update_facts
 from trellis.workloads.sharing import woken_by_templates
-from trellis.workloads.updates.progress import selected
+from trellis.workloads.updates.progress import whose_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -155,8 +156,12 @@ def _spec_matters(old: Object, new: Object) -> bool:
 
 
 def _set_matters(old: PodCliqueSet, new: PodCliqueSet) -> bool:
-    """Also that it is a replica's turn to be updated."""
-    return _spec_matters(old, new) or selected(old.status) != selected(new.status)
+    """Also that it is a replica's turn to be updated, and how long what is updated must settle."""
+    return (
+        _spec_matters(old, new)
+        or whose_turn(old.status) != whose_turn(new.status)
+        or old.metadata.annotations.get(SETTLE_TIME) != new.metadata.annotations.get(SETTLE_TIME)
+    )
 
 
 def _gang_matters(old: PodGang, new: PodGang) -> bool:

@@ -69,7 +69,7 @@ def is_its_turn(state: State) -> bool:
     if member.group is None:
         return member.place.set_replica in selected(state.owner.status)
     # What a newer template overtakes is under way until its replica is released once more.
-    released = is_released(state.clique, release(state.outline, member.group))
+    released = is_released(state.clique, release(state.owner, state.outline, member.group))
     return released or is_under_way(state.clique.status)
 
 

@@ -22,7 +22,7 @@ from trellis.workloads.podcliqueset.shards import (
 )
 from trellis.workloads.podcliqueset.whole import SetReconciler
 from trellis.workloads.sharing import woken_by_templates
-from trellis.workloads.updates.progress import selected
+from trellis.workloads.updates.progress import whose_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ def _wakes_of_replicas(caches: Caches) -> tuple[Wakes[Any], ...]:
 
 def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
     """Also that it is a replica's turn to be updated."""
-    return is_written_anew(old, new) or selected(old.status) != selected(new.status)
+    return is_written_anew(old, new) or whose_turn(old.status) != whose_turn(new.status)
 
 
 def _by_label(found: Object) -> Iterator[Key]:

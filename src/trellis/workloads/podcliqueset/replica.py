@@ -154,7 +154,9 @@ class _Task:
 
     def _terms(self, index: int) -> Terms:
         """Templates are handed to one replica after the other, where updates roll."""
-        return Terms(held=rolls(self.set) and index not in selected(self.set.status))
+        by_hand = not rolls(self.set)
+        held = not by_hand and index not in selected(self.set.status)
+        return Terms(held=held, by_hand=by_hand)
 
     def _strays(self, kind: Kind[T], filed: tuple[T, ...]) -> list[T]:
         """What bears no index and is of no replica that is asked for: those know it by its name."""

@@ -13,13 +13,14 @@ from trellis.workloads.holders import conflict
 from trellis.workloads.members import carries, current_hashes, is_behind
 from trellis.workloads.podcliqueset.owning import is_of
 from trellis.workloads.updates import SetReplicaFacts
-from trellis.workloads.updates.progress import Counts
+from trellis.workloads.updates.progress import Counts, group_progress_of, progress_of, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+    from trellis.api.grove.updates import CliqueProgress, GroupProgress
     from trellis.api.meta import Key, Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.converged import NameConflict
@@ -153,7 +154,7 @@ class _Look:
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodClique {slot.key.name}")
             return
-        self.counts.cliques_reached += self._reached(found)
+        self.counts.cliques_reached += self._reached(found, progress_of(found.status))
         self._version(found, slot)
         current = self._carries(found, slot.mark)
         needed = min(slot.least, found.spec.replicas)
@@ -177,7 +178,7 @@ class _Look:
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodCliqueScalingGroup {slot.key.name}")
             return
-        self.counts.groups_reached += self._reached(found)
+        self.counts.groups_reached += self._reached(found, group_progress_of(found.status))
         current = self._carries(found, slot.mark)
         replicas = found.spec.replicas
         self.seen.group_replicas[slot.key.name] = replicas
@@ -240,9 +241,18 @@ class _Look:
             versions.outdated = True
             versions.handed = False
 
-    def _reached(self, found: PodClique | PodCliqueScalingGroup) -> bool:
-        """Whether it says that it has ended its update to the templates of now."""
+    def _reached(
+        self,
+        found: PodClique | PodCliqueScalingGroup,
+        progress: CliqueProgress | GroupProgress | None,
+    ) -> bool:
+        """Whether it says that it has ended its update to the templates of now.
+
+        What is rolled back in the middle has reached them once, and is not there again yet.
+        """
+        told = span_of(progress)
         reached = found.status.current_pod_clique_set_generation_hash == self._hash
+        reached &= told is None or not told.is_open
         self._versions.complete &= reached
         return reached
 

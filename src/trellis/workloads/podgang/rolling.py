@@ -52,16 +52,18 @@ class Renewals:
 
 def renewals(state: State, listings: Mapping[str, Listing], now: datetime) -> Renewals:
     """`listings` are the next ones without updates: what they drop is not renewed before."""
-    if state.gang is None or not rolls(state.set):
+    if state.gang is None or not _is_its_turn(state):
         return Renewals()
     return Renewals({**dict(_alone(state, listings, now)), **dict(_grouped(state, listings))})
+
+
+def _is_its_turn(state: State) -> bool:
+    return rolls(state.set) and state.place.replica in selected(state.set.status)
 
 
 def _alone(
     state: State, listings: Mapping[str, Listing], now: datetime
 ) -> Iterator[tuple[str, Renewal]]:
-    if state.place.replica not in selected(state.set.status):
-        return
     for part in state.parts:
         entries = listings[part.name].entries
         if part.member.group is not None or not _has_template(part, state):
@@ -97,7 +99,7 @@ def _grouped(state: State, listings: Mapping[str, Listing]) -> Iterator[tuple[st
         group, place = parts[0].member.group, parts[0].member.place.group
         if group is None or place is None or len(parts) < len(group.clique_names):
             continue
-        mark = release(state.outline, group)
+        mark = release(state.set, state.outline, group)
         ready = all(_has_template(one, state) and is_released(one.clique, mark) for one in parts)
         if ready and any(_is_outdated(one, listings[one.name]) for one in parts):
             why = f"Renewing all pods of replica {place.replica} of {place.full_name}"

@@ -26,7 +26,7 @@ from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
 from trellis.workloads.kai import is_for_kai
 from trellis.workloads.podgang.membership import number
 from trellis.workloads.pods import is_scheduled
-from trellis.workloads.updates.progress import progress_of, selected, span_of
+from trellis.workloads.updates.progress import progress_of, span_of, whose_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +174,7 @@ def matters_of_spec(
 
 def matters_of_set(old: PodCliqueSet, new: PodCliqueSet) -> bool:
     """Also that it is a replica's turn to be updated."""
-    return matters_of_spec(old, new) or selected(old.status) != selected(new.status)
+    return matters_of_spec(old, new) or whose_turn(old.status) != whose_turn(new.status)
 
 
 def matters_of_pod_group(old: KaiPodGroup, new: KaiPodGroup) -> bool:

@@ -63,13 +63,17 @@ class Rolling:
     chosen: tuple[int, ...] = ()
     unfinished: frozenset[int] = frozenset()
     """Replicas of which some PodClique says that its update has not ended."""
+    by_hand: bool = False
 
     def terms(self, index: int) -> Terms:
         """On which the PodCliques of that replica get their templates."""
         step = self.outlook.step
         mark = self.release if step is not None and index in step.indices else ""
         return Terms(
-            held=index in self.outlook.held, release=mark, unfinished=index in self.unfinished
+            held=index in self.outlook.held,
+            release=mark,
+            unfinished=index in self.unfinished,
+            by_hand=self.by_hand,
         )
 
     def touches(self, index: int) -> bool:
@@ -86,9 +90,15 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
     its_turn = state.place.replica in selected(state.owner.status)
     span = span_of(group_progress_of(state.group.status))
     if not any(behind) and (span is None or not span.is_open):
-        return Rolling(outlook=_NOTHING_NEW, outdated=False, handed=handed, its_turn=its_turn)
+        return Rolling(
+            outlook=_NOTHING_NEW,
+            outdated=False,
+            handed=handed,
+            its_turn=its_turn,
+            by_hand=not rolls(state.owner),
+        )
     facts = tuple(_replica(one, state, pods) for one in state.replicas)
-    mark = release(state.place.outline, state.place.config)
+    mark = release(state.owner, state.place.outline, state.place.config)
     was_up = frozenset(_were_up(state, facts))
     found = outlook(
         GroupState(
@@ -110,6 +120,7 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
         release=mark if rolls(state.owner) else "",
         chosen=tuple(index for index in found.active if index in was_up),
         unfinished=frozenset(one.index for one in state.replicas if _is_unfinished(one)),
+        by_hand=not rolls(state.owner),
     )
 
 
@@ -140,7 +151,7 @@ def _member(seat: Seat, replica: Replica, state: State, pods: Pods) -> MemberFac
     live = seat.live
     if live is None:
         return MemberFacts(clique=seat.member.name, needed=min_available(seat.member.template))
-    mark = release(state.place.outline, state.place.config)
+    mark = release(state.owner, state.place.outline, state.place.config)
     recycled = replica.recycled.get(seat.member.name)
     return MemberFacts(
         clique=seat.member.name,
@@ -164,7 +175,8 @@ def _were_up(state: State, facts: tuple[ReplicaFacts, ...]) -> Iterator[int]:
 def _was_up(seat: Seat, member: MemberFacts) -> bool:
     if seat.live is None:
         return False
-    if member.released:
+    if member.released or is_under_way(seat.live.status):
+        # Also what was released for a change that a newer one has overtaken.
         return ready_before(seat.live) >= member.needed
     ready = sum(pod.lives and not pod.failed and pod.ready for pod in member.pods)
     return ready >= member.needed

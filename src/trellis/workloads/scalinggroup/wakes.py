@@ -14,7 +14,7 @@ from trellis.workloads.caches import BY_SET
 from trellis.workloads.pods import is_ready
 from trellis.workloads.scalinggroup.judging import said
 from trellis.workloads.sharing import woken_by_templates
-from trellis.workloads.updates.progress import selected
+from trellis.workloads.updates.progress import selected, whose_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,7 +88,7 @@ def _is_edited(old: Object, new: Object) -> bool:
 
 def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
     """Also that it is a replica's turn to be updated."""
-    return _is_edited(old, new) or selected(old.status) != selected(new.status)
+    return _is_edited(old, new) or whose_turn(old.status) != whose_turn(new.status)
 
 
 def _is_otherwise(old: Pod, new: Pod) -> bool:

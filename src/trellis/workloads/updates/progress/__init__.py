@@ -21,6 +21,7 @@ from trellis.workloads.updates.progress.sets import (
     selected,
     set_progress_of,
     set_status,
+    whose_turn,
 )
 from trellis.workloads.updates.progress.spans import Span, span_of
 from trellis.workloads.updates.progress.telling import notes, step
@@ -43,4 +44,5 @@ __all__ = [
     "span_of",
     "step",
     "target_of",
+    "whose_turn",
 ]

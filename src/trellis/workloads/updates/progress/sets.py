@@ -97,6 +97,12 @@ def selected(status: PodCliqueSetStatus) -> tuple[int, ...]:
     return tuple(one.replica_index for one in known.currently_updating) if known else ()
 
 
+def whose_turn(status: PodCliqueSetStatus) -> tuple[datetime | None, tuple[int, ...]]:
+    """Since when an update is told of, and the replicas that are being updated."""
+    known = span_of(set_progress_of(status))
+    return (known.started if known else None), selected(status)
+
+
 def _is_changed(
     present: PodCliqueSetStatus, before: SetProgress | None, facts: SetFacts, seen: Pass
 ) -> bool:
