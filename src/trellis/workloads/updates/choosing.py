@@ -3,8 +3,9 @@
 
 Only what is Ready costs budget. What is of no use goes at once, however much is down: an update can
 always repair what is broken. What is down for a moment only costs nothing either, but waits until
-no more is down than may be. Among the Ready goes first what was begun, and then what scaling in
-would take first: the newest pod, the highest index.
+no more is down than may be. Nor does the update wait for what found no room before it began, and
+finds none now. Among the Ready goes first what was begun, and then what scaling in would take
+first: the newest pod, the highest index.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Unit:
     """A pod, or a replica of a scaling group, as far as its turn depends on it.
 
     `available`: Ready, and for long enough. `broken`: of no use, and not about to recover.
-    `changes_at`: when one of them becomes so by time alone, if it does.
+    `stuck`: it is new, and has been waiting for room for long. `changes_at`: when one of them
+    becomes so by time alone, if it does.
     """
 
     index: int
@@ -30,6 +32,7 @@ class Unit:
     ready: bool
     available: bool
     broken: bool
+    stuck: bool = False
     begun: bool = False
     born: float = 0.0
     ready_since: datetime | None = None
@@ -49,10 +52,14 @@ class Choice:
         return tuple(sorted((*self.broken, *self.faltering, *self.paid)))
 
 
-def choose(units: Sequence[Unit], most: int) -> Choice:
-    """`most`: how many of all units may be unavailable at once."""
+def choose(units: Sequence[Unit], most: int, *, whole: bool = False) -> Choice:
+    """`most`: how many of all units may be unavailable at once.
+
+    `whole`: as many are available as were when the update began, so that what is stuck is none of
+    what the update has taken down.
+    """
     outdated = [unit for unit in units if unit.outdated]
-    room = most - sum(not unit.available for unit in units)
+    room = most - sum(not unit.available and not (whole and unit.stuck) for unit in units)
     hale = sorted((unit for unit in outdated if not unit.broken), key=_order)
     ready = [unit.index for unit in hale if unit.ready]
     return Choice(

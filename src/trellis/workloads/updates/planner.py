@@ -46,7 +46,7 @@ def _rolling(state: RollState, noun: str, units: tuple[Unit, ...]) -> Outlook:
     needed = max(min(state.minimum, len(units)), min(state.at_start, len(units)))
     if not outdated and _available(units) >= needed:
         return Outlook(ended=True, why=wording.completed(noun, len(units)))
-    choice = choose(units, state.budget.most)
+    choice = choose(units, state.budget.most, whole=state.is_whole(_available(units)))
     taken = frozenset(choice.all)
     step = _step(state, noun, units, choice)
     deadline = _deadline(state, units)

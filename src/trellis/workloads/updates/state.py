@@ -50,6 +50,10 @@ class RollState:
         """Whether what is outdated is left until somebody deletes it."""
         return self.strategy == ON_DELETE
 
+    def is_whole(self, available: int) -> bool:
+        """Whether all that the update has taken down is up again, or as many others."""
+        return available >= self.at_start
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliqueState(RollState):
@@ -60,6 +64,10 @@ class CliqueState(RollState):
 
     pods: tuple[PodFacts, ...]
     current: frozenset[str]
+
+    def is_whole(self, available: int) -> bool:
+        """What was noted at the start says nothing where more have come up since."""
+        return available == min(self.at_start, len(self.pods))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,22 +55,26 @@ def _pod_unit(state: CliqueState, pod: PodFacts) -> Unit:
         ready=since is not None,
         available=_is_settled(state, since),
         broken=broken,
+        stuck=not outdated and _waits_for_long(pod, state.now),
         born=pod.created.timestamp() if pod.created else 0.0,
         ready_since=since,
-        changes_at=_changes_at(state, since, (pod,) if outdated else ()),
+        changes_at=_changes_at(state, since, (pod,) if outdated or pod.pending else ()),
     )
 
 
 def _replica_unit(state: GroupState, replica: ReplicaFacts) -> Unit:
     outdated = replica.is_outdated
     since = _replica_ready_since(replica)
-    pods = tuple(pod for one in replica.members for pod in one.pods) if outdated else ()
+    pods = tuple(pod for one in replica.members for pod in one.pods if outdated or pod.pending)
     return Unit(
         index=replica.index,
         outdated=outdated,
         ready=since is not None,
         available=_is_settled(state, since),
         broken=since is None and any(_is_broken(one, state.now) for one in replica.members),
+        stuck=not outdated
+        and not replica.is_about_to_go
+        and any(_is_stuck(one, state.now) for one in replica.members),
         begun=any(one.released for one in replica.members),
         ready_since=since,
         changes_at=_changes_at(state, since, pods),
@@ -98,6 +102,15 @@ def _is_broken(member: MemberFacts, now: datetime) -> bool:
         for pod in member.pods
     )
     return not member.was_available or hopes < member.needed
+
+
+def _is_stuck(member: MemberFacts, now: datetime) -> bool:
+    """Whether it lacks its minimum because pods of it have been waiting for room for long."""
+    return sum(not _waits_for_long(pod, now) for pod in member.pods) < member.needed
+
+
+def _waits_for_long(pod: PodFacts, now: datetime) -> bool:
+    return pod.lives and pod.pending and not _may_recover(pod, now)
 
 
 def _may_recover(pod: PodFacts, now: datetime) -> bool:
@@ -135,12 +148,12 @@ def _is_settled(state: RollState, since: datetime | None) -> bool:
 
 
 def _changes_at(
-    state: RollState, since: datetime | None, outdated: tuple[PodFacts, ...]
+    state: RollState, since: datetime | None, pods: tuple[PodFacts, ...]
 ) -> datetime | None:
-    """When it has settled, or when the first of its outdated pods has been down for too long."""
+    """When it has settled, or when the first of these pods has been down for too long."""
     if since is not None:
         moments = [since + state.budget.settle]
     else:
-        down = (pod for pod in outdated if pod.lives and _ready_since(pod) is None)
+        down = (pod for pod in pods if pod.lives and _ready_since(pod) is None)
         moments = [_down_since(pod) + GRACE for pod in down]
     return min((moment for moment in moments if moment > state.now), default=None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,6 +43,11 @@ def pending(index: int, template: str = OLD) -> PodFacts:
     return PodFacts(
         index=index, name=f"pod-{index}", template=template, created=ago(5), pending=True
     )
+
+
+def waiting(index: int, template: str = OLD) -> PodFacts:
+    """One that has been Pending for long."""
+    return replace(pending(index, template), created=ago(60))
 
 
 def missing(index: int) -> PodFacts:

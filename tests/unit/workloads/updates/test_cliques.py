@@ -16,6 +16,7 @@ from tests.unit.workloads.updates.builders import (
     pending,
     ready,
     unready,
+    waiting,
 )
 from trellis.api.grove.updates import ON_DELETE
 from trellis.api.reasons import updates
@@ -71,6 +72,26 @@ def taken(state: CliqueState) -> tuple[int, ...]:
             a_clique(ready(0), unready(1, NEW, succeeded=True)),
             (0,),
             id="what has done its work is not waited for",
+        ),
+        pytest.param(
+            a_clique(ready(0), ready(1), waiting(2, NEW), waiting(3, NEW), at_start=2),
+            (1,),
+            id="what found no room before is not waited for",
+        ),
+        pytest.param(
+            a_clique(ready(0), ready(1), waiting(2, NEW), pending(3, NEW), at_start=2),
+            (),
+            id="unless it has only just been made",
+        ),
+        pytest.param(
+            a_clique(ready(0), waiting(1, NEW), waiting(2, NEW), at_start=2),
+            (),
+            id="nor while fewer are Ready than at the start",
+        ),
+        pytest.param(
+            a_clique(ready(0), ready(1), ready(2), waiting(3, NEW), at_start=2),
+            (),
+            id="nor where more are, and nobody knows which",
         ),
         pytest.param(a_clique(), (), id="no pods at all"),
     ],
@@ -145,7 +166,7 @@ def test_the_deadline_for_progress(last_ready: float, overdue: bool, again: Any)
         a_clique(
             ready(0, since=ago(1)),
             ready(1, NEW, since=ago(last_ready)),
-            pending(2, NEW),
+            unready(2, NEW),
             started=ago(300),
             budget={"progress_deadline": timedelta(seconds=300)},
         )

@@ -17,6 +17,7 @@ from tests.unit.workloads.updates.builders import (
     pending,
     ready,
     unready,
+    waiting,
     well,
 )
 from trellis.api.grove.updates import ON_DELETE
@@ -144,10 +145,24 @@ def test_a_member_holds_its_minimum_with_the_pods_that_became_ready_first() -> N
 
 def test_it_looks_again_when_a_replica_has_been_down_for_ten_seconds() -> None:
     down = a_replica(1, a_member(unready(0, down=4)))
-    starting = a_replica(2, a_member(pending(0, NEW), new=True))
+    starting = a_replica(2, a_member(missing(0), new=True))
     found = outlook(a_group(well(0), down, starting))
     assert found.step is None
     assert found.again == NOW + timedelta(seconds=6)
+
+
+@pytest.mark.parametrize(
+    ("at_start", "expected"),
+    [
+        pytest.param(2, (1,), id="it was not up before"),
+        pytest.param(3, (), id="one that was up is not again"),
+    ],
+)
+def test_a_replica_that_finds_no_room_is_waited_for_only_in_place_of_another(
+    at_start: int, expected: tuple[int, ...]
+) -> None:
+    stuck = a_replica(2, a_member(waiting(0, NEW), new=True))
+    assert taken(a_group(well(0), well(1), stuck, at_start=at_start)) == expected
 
 
 def test_what_is_ready_costs_budget_even_if_nobody_has_noted_that_it_was_up() -> None:

@@ -166,6 +166,30 @@ def test_a_good_update_rolls_a_clique_pod_by_pod_and_each_once() -> None:
     assert world.steps == 5
 
 
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 2))
+def test_an_update_of_more_pods_than_there_is_room_for_ends_and_takes_no_more_than_it_may(
+    count: int, room: int, most: int
+) -> None:
+    world = CliqueWorld(most=most, room=room)
+    world.scale(count)
+    for _ in range(10):
+        world.tick(2)
+    world.change(good=True)
+    up = ready_pods(world)
+    assert up == min(count, room)
+    for _ in range(ENOUGH):
+        world.obey()
+        assert ready_pods(world) >= up - most
+        if world.tick(2).ended:
+            break
+    assert ready_pods(world) == up
+    assert all(pod and pod.template == world.template for pod in world.pods.values())
+
+
+def ready_pods(world: CliqueWorld) -> int:
+    return sum(pod is not None and pod.ready for pod in world.pods.values())
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), max_size=20),
     st.integers(1, 5),

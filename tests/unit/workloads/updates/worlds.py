@@ -38,7 +38,7 @@ def named(template: int) -> str:
 
 @dataclass
 class ModelPod:
-    """`doomed`: it is not Ready and will never be."""
+    """`doomed`: it is not Ready and will never be. `waits`: there is no room for it."""
 
     template: int
     born: datetime
@@ -46,6 +46,7 @@ class ModelPod:
     ready: bool = False
     was_ready: bool = False
     doomed: bool = False
+    waits: bool = False
 
     def told(self, index: int, now: datetime) -> PodFacts:
         return PodFacts(
@@ -56,7 +57,7 @@ class ModelPod:
             ready=self.ready,
             was_ready=self.was_ready,
             since=self.since,
-            pending=now - self.born < timedelta(seconds=PENDING_SECONDS),
+            pending=self.waits or now - self.born < timedelta(seconds=PENDING_SECONDS),
         )
 
     def turn(self, ready: bool, now: datetime) -> None:
@@ -67,7 +68,10 @@ class ModelPod:
 
 @dataclass
 class World:
-    """What both worlds have in common. `good`: the templates whose pods become Ready."""
+    """What both worlds have in common. `good`: the templates whose pods become Ready.
+
+    `room`: for how many pods of a PodClique there is room.
+    """
 
     most: int
     now: datetime = NOW
@@ -75,6 +79,7 @@ class World:
     template: int = 0
     good: set[int] = field(default_factory=lambda: {0})
     steps: int = 0
+    room: int = 99
 
     def change(self, *, good: bool) -> None:
         """The template is another one."""
@@ -87,14 +92,17 @@ class World:
 
     def live(self, pods: dict[int, ModelPod | None], template: int) -> None:
         """What is missing is made, and what has started by now is Ready if it can be."""
+        placed = sum(pod is not None and not pod.waits for pod in pods.values())
         for index, pod in pods.items():
-            if pod is None:
-                pods[index] = self.born(template)
-            elif self._starts(pod):
+            if pod is not None and self._starts(pod):
                 pod.turn(True, self.now)
+            elif pod is None or (pod.waits and placed < self.room):
+                found = pods[index] = pod or self.born(template)
+                found.waits, found.since = placed >= self.room, self.now
+                placed += not found.waits
 
     def _starts(self, pod: ModelPod) -> bool:
-        if pod.ready or pod.doomed or pod.template not in self.good:
+        if pod.ready or pod.doomed or pod.waits or pod.template not in self.good:
             return False
         return self.now - pod.since >= timedelta(seconds=STARTING_SECONDS)
 
@@ -148,7 +156,7 @@ class CliqueWorld(World):
         while (found := self.look()).step is not None:
             chosen = {index: self.pods[index] for index in found.step.indices}
             ready = {index for index, pod in chosen.items() if pod and pod.ready}
-            down = sum(pod is None or not pod.ready for pod in self.pods.values())
+            down = sum(not _is_up(pod) for pod in self.pods.values())
             self.check(found.step, ready, down)
             for index, pod in chosen.items():
                 assert pod is not None
@@ -160,6 +168,11 @@ class CliqueWorld(World):
         self.now += timedelta(seconds=seconds)
         self.live(self.pods, self.template)
         return self.obey()
+
+
+def _is_up(pod: ModelPod | None) -> bool:
+    """What waits for room is not counted: what is taken down in its stead is, by the test."""
+    return pod is not None and (pod.ready or pod.waits)
 
 
 @dataclass
