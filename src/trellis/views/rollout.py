@@ -171,7 +171,7 @@ def _updated(clique: PodClique) -> int:
 
 def _left_to_people(found: PodCliqueSet, cliques: Sequence[PodClique]) -> Report:
     for one in cliques:
-        if (one.status.observed_generation or 0) < one.metadata.generation:
+        if not _has_counted(one):
             return _waits(f"PodClique {one.metadata.name} has yet to count its pods")
     name = found.metadata.name
     updated, total = sum(map(_updated, cliques)), sum(one.spec.replicas for one in cliques)
@@ -183,6 +183,16 @@ def _left_to_people(found: PodCliqueSet, cliques: Sequence[PodClique]) -> Report
     if len(behind) > MOST_NAMED:
         named.append(f"and {len(behind) - MOST_NAMED} more PodCliques")
     return Report(Verdict.DONE, text, tuple(named))
+
+
+def _has_counted(clique: PodClique) -> bool:
+    """Whether its status is about the template that it bears: labels move no generation."""
+    status, bears = clique.status, clique.metadata.labels.get(POD_TEMPLATE_HASH, "")
+    progress = status.update_progress
+    told = progress.pod_template_hash if progress else status.current_pod_template_hash
+    if (status.observed_generation or 0) < clique.metadata.generation:
+        return False
+    return told in ("", bears) or HASH_ALIASES in clique.metadata.annotations
 
 
 def _behind(clique: PodClique) -> str:

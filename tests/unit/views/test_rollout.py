@@ -164,6 +164,12 @@ def progress(started: str = NOON, ended: str = "") -> Json:
             "PodClique train-0-worker has yet to count its pods",
             id="OnDelete before a PodClique has counted",
         ),
+        pytest.param(
+            a_set(strategy=ON_DELETE, updateProgress=ENDED),
+            [a_clique(currentPodTemplateHash="h1")],
+            "PodClique train-0-worker has yet to count its pods",
+            id="OnDelete before one has counted whose labels alone have changed",
+        ),
     ],
 )
 def test_it_waits_and_says_for_what(found: Json, cliques: list[Json], said: str) -> None:
