@@ -19,8 +19,9 @@ from trellis.runtime.plan import by_name
 from trellis.workloads.podclique.ancestry import Ancestry
 from trellis.workloads.podclique.body import mould
 from trellis.workloads.podclique.patience import Patience
+from trellis.workloads.podclique.ranks import renumbered
 from trellis.workloads.podclique.stripped import Stripped
-from trellis.workloads.podclique.surroundings import surroundings
+from trellis.workloads.podclique.surroundings import pods_before, surroundings
 from trellis.workloads.podclique.telling import of_writes
 from trellis.workloads.sharing import clique_claims, keep_claims, known
 from trellis.workloads.trouble import LOOK_AGAIN_SECONDS, Trouble, trouble
@@ -65,6 +66,8 @@ class Actor:
         self._patience.forget(uid)
 
     async def act(self, io: IO, state: State, plan: Plan) -> Done:
+        if (numbered := await self._renumber(io, state)) is not None:
+            return numbered
         lacking = Done(trouble=plan.hold) if plan.hold else await self._claims(io, state)
         drafts: tuple[Draft, ...] = ()
         if lacking.trouble is None and plan.create:
@@ -77,6 +80,22 @@ class Actor:
             return lacking
         done = await self._write(io, state, drafts, plan)
         return lacking if done.trouble is None else done
+
+    async def _renumber(self, io: IO, state: State) -> Done | None:
+        """Has the indices in its scaling group follow the cliques before it; None: they do."""
+        member = state.member
+        if member is None or member.group is None:
+            return None
+        edits = tuple(renumbered(state, pods_before(self._caches, state, member)))
+        if not edits:
+            return None
+        try:
+            written = await io.edit(state.clique, self._pods, edits)
+        except KubeError as error:
+            return Done(trouble=trouble([error]), error=error)
+        found = trouble([written])
+        # What was written wakes us.
+        return NOTHING if found is None else Done(trouble=found, again=LOOK_AGAIN_SECONDS)
 
     async def _claims(self, io: IO, state: State) -> Done:
         """Makes what its pods share. They are not made before it is there: no pod is to use what is

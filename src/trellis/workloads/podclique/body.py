@@ -22,6 +22,7 @@ from trellis.api.transforms import PodOwner, PodTemplate, opened, transformed
 from trellis.runtime.plan import Draft
 from trellis.workloads.kai import pod_marks
 from trellis.workloads.podclique.environment import variables, with_variables
+from trellis.workloads.podclique.ranks import rank
 from trellis.workloads.sharing import claims_of_pod, inject
 from trellis.workloads.waiting import with_waiter
 
@@ -110,7 +111,7 @@ class Mould:
         """What tells this pod from all others: no label of a user's is put in its place."""
         found = labels.of_pod(self.state.name, birth.index, self._template_hash())
         if self.member.group is not None:
-            found[labels.SCALING_GROUP_POD_INDEX] = str(self.around.pods_before + birth.index)
+            found[labels.SCALING_GROUP_POD_INDEX] = rank(self.around.pods_before, birth.index)
         return found
 
     def _template_hash(self) -> str:

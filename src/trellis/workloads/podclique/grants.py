@@ -28,7 +28,7 @@ GRANTS = (
         verbs=READ,
     ),
     Grant(group=_GANG.group, resources=(_GANG.plural,), verbs=READ),
-    Grant(group="", resources=(Pod.resource.plural,), verbs=(*READ, "create", "delete")),
+    Grant(group="", resources=(Pod.resource.plural,), verbs=(*READ, "create", "patch", "delete")),
     Grant(
         group=_CLAIM.group,
         resources=(_CLAIM.plural,),

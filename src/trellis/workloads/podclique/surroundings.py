@@ -37,6 +37,11 @@ def surroundings(caches: Caches, state: State, member: Member) -> Surroundings:
     )
 
 
+def pods_before(caches: Caches, state: State, member: Member) -> int:
+    """In the same replica of its scaling group."""
+    return _Look(caches, state).pods_before(member)
+
+
 def parents_not_ready(caches: Caches, state: State) -> tuple[str, ...]:
     """The PodCliques whose pods must be ready before those of this one begin, and are not."""
     if state.member is None or not state.outline.waits:
