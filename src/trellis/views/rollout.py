@@ -152,8 +152,13 @@ def _progress(found: PodCliqueSet, cliques: Sequence[PodClique]) -> str:
 
 
 def _counted(found: PodCliqueSet, cliques: Sequence[PodClique]) -> tuple[int, int]:
-    """A PodClique whose turn has not come counts its pods by the template that it has itself."""
-    wanted = found.status.current_generation_hash
+    """A PodClique whose turn has not come counts its pods by the template that it has itself.
+
+    The hash of the set moves only when all that may have the new templates has them.
+    """
+    status, progress = found.status, found.status.update_progress
+    target = progress.pod_clique_set_generation_hash if progress and _is_open(found) else ""
+    wanted = target or status.current_generation_hash
     reached = (one for one in cliques if wanted in _generations(one))
     updated = sum(_updated(one) for one in reached)
     return updated, sum(one.spec.replicas for one in cliques)

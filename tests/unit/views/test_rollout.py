@@ -129,6 +129,20 @@ def progress(started: str = NOON, ended: str = "") -> Json:
             id="another replica has its turn later, and knows only the old template",
         ),
         pytest.param(
+            a_set(
+                *(READY, UPDATING),
+                observedGeneration=1,
+                currentGenerationHash="old",
+                updateProgress=OPEN | {"podCliqueSetGenerationHash": "new"},
+            ),
+            [
+                a_clique(updatedReplicas=1, updateProgress=progress()),
+                a_clique("train-1-worker", currentPodCliqueSetGenerationHash="old"),
+            ],
+            "1 of 8 pods have the new template; Replica 0 is being updated",
+            id="not all that may have the new template has it",
+        ),
+        pytest.param(
             a_set(READY, UPDATING, observedGeneration=1, currentGenerationHash="old"),
             [a_clique(currentPodCliqueSetGenerationHash="old")],
             "Replica 0 is being updated",

@@ -7,6 +7,7 @@ works is touched.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trellis.workloads.updates import wording
@@ -21,19 +22,15 @@ def turn(state: SetState) -> Outlook:
     outdated = [one for one in state.replicas if one.outdated]
     current = None if state.by_hand else _current(state)
     if current is not None:
-        why = wording.updating_replica(current.index, current.waits_for)
-        return Outlook(
-            ended=False,
-            why=why,
-            active=(current.index,),
-            held=tuple(one.index for one in outdated if one is not current),
-        )
+        return _updating(current, outdated)
     if not outdated:
         return Outlook(ended=True, why=wording.completed(wording.REPLICA, len(state.replicas)))
     if state.by_hand:
         why = wording.left_to_people(wording.REPLICA, len(outdated), len(state.replicas))
         return Outlook(ended=True, why=why)
-    return _next(outdated)
+    chosen = min(outdated, key=_need)
+    found = _updating(chosen, outdated)
+    return replace(found, step=Step(indices=(chosen.index,), why=found.why))
 
 
 def _current(state: SetState) -> SetReplicaFacts | None:
@@ -45,16 +42,10 @@ def _current(state: SetState) -> SetReplicaFacts | None:
     return None
 
 
-def _next(outdated: list[SetReplicaFacts]) -> Outlook:
-    chosen = min(outdated, key=_need)
-    why = wording.next_replica(chosen.index, len(outdated), chosen.available)
-    return Outlook(
-        ended=False,
-        why=why,
-        step=Step(indices=(chosen.index,), why=why),
-        active=(chosen.index,),
-        held=tuple(one.index for one in outdated if one is not chosen),
-    )
+def _updating(replica: SetReplicaFacts, outdated: list[SetReplicaFacts]) -> Outlook:
+    others = tuple(one.index for one in outdated if one is not replica)
+    why = wording.updating_replica(replica.index, len(others), replica.waits_for)
+    return Outlook(ended=False, why=why, active=(replica.index,), held=others)
 
 
 def _need(replica: SetReplicaFacts) -> tuple[bool, int, int]:

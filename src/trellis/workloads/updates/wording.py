@@ -69,16 +69,13 @@ def overdue(waiting: Why, deadline: datetime) -> Why:
     return Why(updates.PROGRESS_DEADLINE_EXCEEDED, text)
 
 
-def updating_replica(index: int, waits_for: str) -> Why:
-    rest = f"; waiting for {waits_for}" if waits_for else ""
-    return Why(updates.UPDATE_IN_PROGRESS, f"Replica {index} of the set is being updated{rest}")
-
-
-def next_replica(index: int, outdated: int, available: int) -> Why:
-    text = (
-        f"Replica {index} of the set is updated next, one of {outdated} with an older template; "
-        f"{available} of its cliques and groups are available"
-    )
+def updating_replica(index: int, others: int, waits_for: str) -> Why:
+    """`others`: how many more have an older template."""
+    text = f"Replica {index} of the set is being updated"
+    if others:
+        text += f", and {others} more {'has' if others == 1 else 'have'} an older template"
+    if waits_for:
+        text += f"; waiting for {waits_for}"
     return Why(updates.UPDATE_IN_PROGRESS, text)
 
 

@@ -56,6 +56,15 @@ def test_by_hand_nothing_is_selected_and_nothing_held() -> None:
     assert found.why.text.startswith("1 of 2 replicas have an older template")
 
 
+def test_it_says_the_same_of_a_replica_when_it_is_chosen_and_afterwards() -> None:
+    replicas = (old(0), old(1), new(2))
+    chosen = outlook(SetState(replicas=replicas))
+    assert chosen.why.text == (
+        "Replica 0 of the set is being updated, and 1 more has an older template"
+    )
+    assert outlook(SetState(replicas=replicas, selected=(0,))).why == chosen.why
+
+
 def test_the_replica_being_updated_says_what_it_waits_for() -> None:
     found = outlook(SetState(replicas=(new(0, complete=False),), selected=(0,)))
     assert found.why.text == (
