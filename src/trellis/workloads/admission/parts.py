@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trellis.api import namelimits
+from trellis.workloads.admission.consumers import consumers_when_scaled
 from trellis.workloads.admission.names import outline
 from trellis.workloads.admission.problems import SPEC, excessive
 from trellis.workloads.admission.subject import Document, subject
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.workloads.admission.policy import Policy
     from trellis.workloads.admission.problems import Problem
+    from trellis.workloads.admission.subject import Clique, Group, Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +38,21 @@ class Part:
     clique: str = ""
 
 
-def part_problems(part: Part, replicas: int) -> Iterator[Problem]:
+def part_problems(part: Part, replicas: int, policy: Policy) -> Iterator[Problem]:
     """What would be wrong with so many replicas of it."""
     whole = subject(Document(metadata=part.set.metadata, spec=part.set.spec))
+    found = _template(whole, part)
+    if found is None:
+        return
     for long in namelimits.too_long(_alone(outline(whole), part, replicas)):
         yield excessive(SPEC / "replicas", replicas, str(long), long.excess, of=long.what)
+    yield from consumers_when_scaled(whole, found, replicas, policy.limits)
+
+
+def _template(whole: Subject, part: Part) -> Clique | Group | None:
+    among = whole.cliques if part.clique else whole.groups
+    name = part.clique or part.group
+    return next((one for one in among if one.template.name == name), None)
 
 
 def _alone(whole: namelimits.Outline, part: Part, replicas: int) -> namelimits.Outline:

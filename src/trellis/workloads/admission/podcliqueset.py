@@ -20,6 +20,7 @@ from trellis.webhooks.verdict import invalid as refusal
 from trellis.workloads.admission import defaults
 from trellis.workloads.admission.claims import claim_problems
 from trellis.workloads.admission.cliques import clique_problems
+from trellis.workloads.admission.consumers import consumer_problems
 from trellis.workloads.admission.delays import delay_problems
 from trellis.workloads.admission.fabric import fabric_problems
 from trellis.workloads.admission.groups import group_problems
@@ -99,6 +100,7 @@ def problems_of(found: Subject, policy: Policy) -> Iterator[Problem]:
     yield from pod_problems(found)
     yield from scheduler_problems(found, policy)
     yield from claim_problems(found)
+    yield from consumer_problems(found, policy.limits)
     yield from topology_problems(found, policy.topology)
     yield from fabric_problems(found, enabled=policy.fabric)
     yield from name_problems(found)

@@ -23,6 +23,7 @@ from trellis.api.namelimits import TooLong
 from trellis.webhooks.review import Operation
 from trellis.webhooks.verdict import ALLOWED, Allowed
 from trellis.webhooks.verdict import invalid as refusal
+from trellis.workloads.admission.consumers import consumer_problems
 from trellis.workloads.admission.limits import limit_problems, too_many
 from trellis.workloads.admission.names import name_problems
 from trellis.workloads.admission.parts import part_problems
@@ -130,7 +131,7 @@ def _problems(scaled: _Scaled, kind: _Kind, policy: Policy, part: Part | None) -
         return
     yield from too_many(_REPLICAS, replicas, kind.most(policy.limits), kind.key)
     if part is not None:
-        yield from part_problems(part, replicas)
+        yield from part_problems(part, replicas, policy)
         return
     long = TooLong(kind.what, kind.child(scaled.metadata.name, max(replicas - 1, 0)))
     if long.excess > 0:
@@ -151,6 +152,7 @@ def _whole(scaled: _Scaled, policy: Policy, stored: Stored) -> tuple[Problem, ..
 def _counted(whole: Subject, policy: Policy) -> Iterator[Problem]:
     """What is wrong with a set because of its numbers."""
     yield from limit_problems(whole, policy.limits)
+    yield from consumer_problems(whole, policy.limits)
     yield from name_problems(whole)
 
 
