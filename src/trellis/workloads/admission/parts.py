@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from trellis.api import namelimits
 from trellis.workloads.admission.consumers import consumers_when_scaled
+from trellis.workloads.admission.ledgers import ledger_when_scaled
 from trellis.workloads.admission.names import outline
 from trellis.workloads.admission.problems import SPEC, excessive
-from trellis.workloads.admission.subject import Document, subject
+from trellis.workloads.admission.subject import Clique, Document, subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.workloads.admission.policy import Policy
     from trellis.workloads.admission.problems import Problem
-    from trellis.workloads.admission.subject import Clique, Group, Subject
+    from trellis.workloads.admission.subject import Group, Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,9 @@ def part_problems(part: Part, replicas: int, policy: Policy) -> Iterator[Problem
     for long in namelimits.too_long(_alone(outline(whole), part, replicas)):
         yield excessive(SPEC / "replicas", replicas, str(long), long.excess, of=long.what)
     yield from consumers_when_scaled(whole, found, replicas, policy.limits)
+    if isinstance(found, Clique):
+        place = (part.replica, part.index)
+        yield from ledger_when_scaled(whole, found, place, replicas, policy)
 
 
 def _template(whole: Subject, part: Part) -> Clique | Group | None:

@@ -24,6 +24,7 @@ from trellis.webhooks.review import Operation
 from trellis.webhooks.verdict import ALLOWED, Allowed
 from trellis.webhooks.verdict import invalid as refusal
 from trellis.workloads.admission.consumers import consumer_problems
+from trellis.workloads.admission.ledgers import ledger_problems
 from trellis.workloads.admission.limits import limit_problems, too_many
 from trellis.workloads.admission.names import name_problems
 from trellis.workloads.admission.parts import part_problems
@@ -153,6 +154,7 @@ def _counted(whole: Subject, policy: Policy) -> Iterator[Problem]:
     """What is wrong with a set because of its numbers."""
     yield from limit_problems(whole, policy.limits)
     yield from consumer_problems(whole, policy.limits)
+    yield from ledger_problems(whole, policy)
     yield from name_problems(whole)
 
 
