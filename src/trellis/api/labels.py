@@ -38,6 +38,30 @@ KAI_QUEUE = "kai.scheduler/queue"
 KAI_SUBGROUP = "kai.scheduler/subgroup-name"
 HOSTNAME = "kubernetes.io/hostname"
 
+# What says where PodCliques and pods stand, in both families, and what else of theirs the operator
+# alone writes. Such a label in a user's template has no effect.
+RESERVED = frozenset(
+    {
+        POD_CLIQUE,
+        POD_GANG,
+        BASE_POD_GANG,
+        SET_REPLICA_INDEX,
+        SCALING_GROUP,
+        SCALING_GROUP_REPLICA_INDEX,
+        SCALING_GROUP_POD_INDEX,
+        POD_INDEX,
+        POD_TEMPLATE_HASH,
+        SCHEDULER_NAME,
+        MNNVL_GROUP,
+        SHORT_SET_NAME,
+        SHORT_SET_REPLICA_INDEX,
+        SHORT_GROUP_NAME,
+        SHORT_GROUP_REPLICA_INDEX,
+        SHORT_CLIQUE_NAME,
+        MNNVL_MANAGED,
+    }
+)
+
 SET_FINALIZER = "grove.io/podcliqueset.grove.io"
 CLIQUE_FINALIZER = "grove.io/podclique.grove.io"
 SCALING_GROUP_FINALIZER = "grove.io/podcliquescalinggroup.grove.io"

@@ -181,6 +181,9 @@ class Limits(Value, frozen=True, kw_only=True):
     cliques: Annotated[int, mark("Cliques of a PodCliqueSet.", minimum=1)] = 100
     scaling_groups: Annotated[int, mark("Scaling groups of a PodCliqueSet.", minimum=1)] = 50
     startup_depth: Annotated[int, mark("Cliques that wait in a row.", minimum=1)] = 32
+    claim_consumers: Annotated[
+        int, mark("Pods that share one ResourceClaim: no server reserves it for more.", minimum=1)
+    ] = 256
 
 
 class Kai(Value, frozen=True, kw_only=True):

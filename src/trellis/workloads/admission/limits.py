@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Clique, Subject
 
-_WHERE = "of the operator's configuration"
+WHERE = "of the operator's configuration"
 
 
 def limit_problems(subject: Subject, limits: Limits) -> Iterator[Problem]:
@@ -39,16 +39,16 @@ def limit_problems(subject: Subject, limits: Limits) -> Iterator[Problem]:
     if pods > limits.pods_per_set:
         detail = (
             f"replicas lead to {pods} pods, and {limits.pods_per_set} are allowed for one "
-            f"PodCliqueSet (trellis.limits.podsPerSet {_WHERE}); use fewer replicas or more sets"
+            f"PodCliqueSet (trellis.limits.podsPerSet {WHERE}); use fewer replicas or more sets"
         )
         yield excessive(SPEC / "replicas", replicas, detail, pods, of="pods")
 
 
 def pods_of(subject: Subject) -> int:
     """How many pods there are in all, before anything is scaled."""
-    alone = sum(_pods(one) for one in subject.cliques if one.group is None)
+    alone = sum(pods_in(one) for one in subject.cliques if one.group is None)
     grouped = sum(
-        max(group.template.replicas, 0) * sum(_pods(member) for member in group.members)
+        max(group.template.replicas, 0) * sum(pods_in(member) for member in group.members)
         for group in subject.groups
     )
     return max(subject.spec.replicas, 0) * (alone + grouped)
@@ -56,7 +56,7 @@ def pods_of(subject: Subject) -> int:
 
 def too_many(field: Field, count: int, most: int, key: str) -> Iterator[Problem]:
     if count > most:
-        detail = f"{most} are allowed at most (trellis.limits.{key} {_WHERE})"
+        detail = f"{most} are allowed at most (trellis.limits.{key} {WHERE})"
         yield excessive(field, count, detail, count)
 
 
@@ -67,5 +67,6 @@ def _most(
         yield from too_many(field / "maxReplicas", scaling.max_replicas, most, key)
 
 
-def _pods(clique: Clique) -> int:
+def pods_in(clique: Clique) -> int:
+    """How many pods each of its PodCliques has, before anything is scaled."""
     return max(clique.template.spec.replicas, 0)

@@ -20,9 +20,11 @@ from trellis.webhooks.verdict import invalid as refusal
 from trellis.workloads.admission import defaults
 from trellis.workloads.admission.claims import claim_problems
 from trellis.workloads.admission.cliques import clique_problems
+from trellis.workloads.admission.consumers import consumer_problems
 from trellis.workloads.admission.delays import delay_problems
 from trellis.workloads.admission.fabric import fabric_problems
 from trellis.workloads.admission.groups import group_problems
+from trellis.workloads.admission.ledgers import ledger_problems
 from trellis.workloads.admission.limits import limit_problems
 from trellis.workloads.admission.names import name_problems
 from trellis.workloads.admission.pods import pod_problems
@@ -92,6 +94,7 @@ def judged(new: Subject, old: Subject | None, policy: Policy, stored: Stored = N
 def problems_of(found: Subject, policy: Policy) -> Iterator[Problem]:
     """All that is wrong with a set by itself."""
     yield from limit_problems(found, policy.limits)
+    yield from ledger_problems(found, policy)
     yield from clique_problems(found)
     yield from group_problems(found)
     yield from startup_problems(found, policy.limits)
@@ -99,6 +102,7 @@ def problems_of(found: Subject, policy: Policy) -> Iterator[Problem]:
     yield from pod_problems(found)
     yield from scheduler_problems(found, policy)
     yield from claim_problems(found)
+    yield from consumer_problems(found, policy.limits)
     yield from topology_problems(found, policy.topology)
     yield from fabric_problems(found, enabled=policy.fabric)
     yield from name_problems(found)

@@ -18,6 +18,7 @@ from trellis.api.config.types import (
 if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.meta import Key
+    from trellis.workloads.admission.parts import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Policy:
 
 SetAt: TypeAlias = Callable[["Key"], "PodCliqueSet | None"]
 MinimumAt: TypeAlias = Callable[[str, "Key"], int | None]
+PartAt: TypeAlias = Callable[[str, "Key"], "Part | None"]
 OutdatedAt: TypeAlias = Callable[["Key"], int]
 
 
@@ -54,11 +56,13 @@ class Stored:
     """What of the cluster may be looked at, from any thread. None: not read in this process.
 
     `minimum_at` takes the plural of a kind and a key, and gives the minAvailable of that object;
-    `outdated_at` takes the key of a set, and gives how many of its pods have an older template.
+    `part_at` takes the same, and gives the place of that object in its set; `outdated_at` takes the
+    key of a set, and gives how many of its pods have an older template.
     """
 
     set_at: SetAt | None = None
     minimum_at: MinimumAt | None = None
+    part_at: PartAt | None = None
     outdated_at: OutdatedAt | None = None
 
 

@@ -23,8 +23,11 @@ from trellis.api.namelimits import TooLong
 from trellis.webhooks.review import Operation
 from trellis.webhooks.verdict import ALLOWED, Allowed
 from trellis.webhooks.verdict import invalid as refusal
+from trellis.workloads.admission.consumers import consumer_problems
+from trellis.workloads.admission.ledgers import ledger_problems
 from trellis.workloads.admission.limits import limit_problems, too_many
 from trellis.workloads.admission.names import name_problems
+from trellis.workloads.admission.parts import part_problems
 from trellis.workloads.admission.policy import NOTHING, Policy, Stored
 from trellis.workloads.admission.problems import SPEC, causes, excessive, fresh, invalid
 from trellis.workloads.admission.subject import Document, subject
@@ -36,7 +39,9 @@ if TYPE_CHECKING:
     from trellis.api.meta import Key
     from trellis.webhooks.review import Review
     from trellis.webhooks.verdict import Handler, Verdict
+    from trellis.workloads.admission.parts import Part
     from trellis.workloads.admission.problems import Problem
+    from trellis.workloads.admission.subject import Subject
 
 SCALE = "scale"
 _REPLICAS = SPEC / "replicas"
@@ -100,9 +105,10 @@ def scaling(policy: Policy, stored: Stored = NOTHING) -> Handler:
         if new.metadata.deleting:
             return ALLOWED
         old = review.old_as(_Scaled) if review.operation is Operation.UPDATE else None
-        found = tuple(_problems(new, kind, policy))
-        if old is not None:
-            found = fresh(found, _problems(old, kind, policy))
+        part = _part(new, old, review.resource.resource, stored)
+        found = tuple(_problems(new, kind, policy, part))
+        if found and old is not None:
+            found = fresh(found, _problems(old, kind, policy, part))
         if review.resource.resource == PodCliqueSet.resource.plural:
             found += _whole(new, policy, stored)
         if found:
@@ -112,12 +118,22 @@ def scaling(policy: Policy, stored: Stored = NOTHING) -> Handler:
     return handle
 
 
-def _problems(scaled: _Scaled, kind: _Kind, policy: Policy) -> Iterator[Problem]:
+def _part(new: _Scaled, old: _Scaled | None, plural: str, stored: Stored) -> Part | None:
+    """Its place in its set, where that is known and the number of its replicas changes at all."""
+    if old is None or old.spec.replicas == new.spec.replicas or not stored.part_at:
+        return None
+    return stored.part_at(plural, new.metadata.key)
+
+
+def _problems(scaled: _Scaled, kind: _Kind, policy: Policy, part: Part | None) -> Iterator[Problem]:
     replicas = scaled.spec.replicas
     if replicas < 0:
         yield invalid(_REPLICAS, replicas, "must be greater than or equal to 0")
         return
     yield from too_many(_REPLICAS, replicas, kind.most(policy.limits), kind.key)
+    if part is not None:
+        yield from part_problems(part, replicas, policy)
+        return
     long = TooLong(kind.what, kind.child(scaled.metadata.name, max(replicas - 1, 0)))
     if long.excess > 0:
         yield excessive(_REPLICAS, replicas, str(long), long.excess, of="name")
@@ -131,10 +147,15 @@ def _whole(scaled: _Scaled, policy: Policy, stored: Stored) -> tuple[Problem, ..
     before = subject(Document(metadata=found.metadata, spec=found.spec))
     spec = structs.replace(found.spec, replicas=scaled.spec.replicas)
     after = subject(Document(metadata=found.metadata, spec=spec))
-    return fresh(
-        (*limit_problems(after, policy.limits), *name_problems(after)),
-        (*limit_problems(before, policy.limits), *name_problems(before)),
-    )
+    return fresh(_counted(after, policy), _counted(before, policy))
+
+
+def _counted(whole: Subject, policy: Policy) -> Iterator[Problem]:
+    """What is wrong with a set because of its numbers."""
+    yield from limit_problems(whole, policy.limits)
+    yield from consumer_problems(whole, policy.limits)
+    yield from ledger_problems(whole, policy)
+    yield from name_problems(whole)
 
 
 def _warnings(scaled: _Scaled, plural: str, stored: Stored) -> tuple[str, ...]:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.workloads.admission.parts import Part
 from trellis.workloads.admission.policy import Stored
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.outline import Outline
+from trellis.workloads.podclique.state import member_of
+from trellis.workloads.scalinggroup.state import place_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,10 +37,42 @@ def stored(caches: Caches) -> Stored:
             return group.spec.min_available if group else None
         return None
 
+    def part_at(plural: str, key: Key) -> Part | None:
+        if plural == PodClique.resource.plural:
+            return _clique_part(caches, caches.cliques.get(key))
+        if plural == PodCliqueScalingGroup.resource.plural:
+            return _group_part(caches, caches.groups.get(key))
+        return None
+
     def outdated_at(key: Key) -> int:
         """By what PodCliques say of themselves. One whose status is about an older template of its
         own says nothing that counts yet."""
         told = (clique.status for clique in caches.cliques.find(BY_SET, str(key)))
         return sum(max(one.replicas - one.updated_replicas, 0) for one in told)
 
-    return Stored(set_at=caches.sets.get, minimum_at=minimum_at, outdated_at=outdated_at)
+    return Stored(
+        set_at=caches.sets.get, minimum_at=minimum_at, part_at=part_at, outdated_at=outdated_at
+    )
+
+
+def _clique_part(caches: Caches, clique: PodClique | None) -> Part | None:
+    owner = caches.set_of(clique) if clique else None
+    member = member_of(Outline(owner), clique) if clique and owner else None
+    if owner is None or member is None:
+        return None
+    place = member.place
+    return Part(
+        set=owner,
+        replica=place.set_replica,
+        group=place.group.name if place.group else "",
+        index=place.group.replica if place.group else 0,
+        clique=place.clique,
+    )
+
+
+def _group_part(caches: Caches, group: PodCliqueScalingGroup | None) -> Part | None:
+    owner = caches.set_of(group) if group else None
+    place = place_of(group, Outline(owner)) if group and owner else None
+    if owner is None or place is None:
+        return None
+    return Part(set=owner, replica=place.replica, group=place.config.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trellis.api import annotation, labels
 from trellis.api.grove.template import EXPLICIT
 from trellis.workloads.admission.topology import coarser_preferences
 
@@ -37,6 +38,7 @@ def _notes(subject: Subject) -> Iterator[str]:
             place = clique.field / "rollingUpdate"
             yield f"{place.shown}: has no effect in scaling group {clique.group!r}; set it there"
         yield from _replaced(clique)
+        yield from _reserved(clique)
 
 
 def _replaced(clique: Clique) -> Iterator[str]:
@@ -49,6 +51,16 @@ def _replaced(clique: Clique) -> Iterator[str]:
     for name in (variable.name for one in containers for variable in one.env):
         if name.startswith(_OPERATORS_OWN):
             yield f"{field.shown}: {name[:63]} is for the operator to set, which may replace it"
+
+
+def _reserved(clique: Clique) -> Iterator[str]:
+    """Keys that say where PodCliques and pods stand."""
+    template, field = clique.template, clique.field
+    keys = [(field / "labels").key(key) for key in template.labels if key in labels.RESERVED]
+    notes = (key for key in template.annotations if key in annotation.RESERVED)
+    keys += [(field / "annotations").key(key) for key in notes]
+    for place in keys:
+        yield f"{place.shown}: has no effect: the operator sets this key itself; remove it"
 
 
 def _named(subject: Subject) -> Iterator[str]:

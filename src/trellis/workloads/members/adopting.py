@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trellis.api import hashes
-from trellis.api.annotation import HASH_ALIASES, TOPOLOGY_NAME
+from trellis.api.annotation import HASH_ALIASES
 from trellis.api.labels import POD_TEMPLATE_HASH
+from trellis.workloads.members.templates import own_annotations, own_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,12 +79,9 @@ def _is_foreign(template_hash: str) -> bool:
 
 def _says_the_same(live: PodClique, template: CliqueTemplate) -> bool:
     """Whether pods made from either would be alike. What was added on the way does not count."""
-    annotations = {
-        key: value for key, value in template.annotations.items() if key != TOPOLOGY_NAME
-    }
     return (
-        template.labels.items() <= live.metadata.labels.items()
-        and annotations.items() <= live.metadata.annotations.items()
+        own_labels(template).items() <= live.metadata.labels.items()
+        and own_annotations(template).items() <= live.metadata.annotations.items()
         and _essence(live.spec.pod_spec) == _essence(template.spec.pod_spec)
     )
 

@@ -19,13 +19,13 @@ from trellis.api.annotation import (
     HASH_ALIASES,
     MNNVL_GROUP,
     PRIORITY_CLASS,
-    TOPOLOGY_NAME,
 )
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
 from trellis.api.labels import POD_TEMPLATE_HASH, Component, common, of_clique
 from trellis.api.meta import Metadata, owner
 from trellis.workloads.members.adopting import aliases, carries
 from trellis.workloads.members.keeping import kept
+from trellis.workloads.members.templates import own_annotations, own_labels
 from trellis.workloads.members.terms import AT_ONCE, notes
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def applied(outline: Outline, member: Member) -> str:
 def _labels(outline: Outline, member: Member) -> dict[str, str]:
     component = Component.MEMBER_CLIQUE if member.group else Component.CLIQUE
     return {
-        **member.template.labels,
+        **own_labels(member.template),
         **common(outline.name, member.name, component),
         **of_clique(member.place),
         POD_TEMPLATE_HASH: outline.template_hashes[member.template.name],
@@ -98,12 +98,12 @@ def _labels(outline: Outline, member: Member) -> dict[str, str]:
 
 
 def _annotations(outline: Outline, member: Member) -> dict[str, str]:
-    own = {key: value for key, value in member.template.annotations.items() if key != TOPOLOGY_NAME}
+    labels, own = own_labels(member.template), own_annotations(member.template)
     found = {**_inherited(outline, member), **own}
     if priority := outline.set.spec.template.priority_class_name:
         found[PRIORITY_CLASS] = priority
-    if member.template.labels or own:
-        found[FROM_TEMPLATE] = record(member.template.labels, own)
+    if labels or own:
+        found[FROM_TEMPLATE] = record(labels, own)
     return found
 
 

@@ -16,6 +16,13 @@ from msgspec import Raw, structs
 from trellis.api import hashes
 from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
+from trellis.api.labels import (
+    BASE_POD_GANG,
+    SCALING_GROUP,
+    SCALING_GROUP_REPLICA_INDEX,
+    SHORT_GROUP_NAME,
+    SHORT_GROUP_REPLICA_INDEX,
+)
 from trellis.runtime.difference import difference
 from trellis.runtime.plain import plain
 
@@ -30,6 +37,14 @@ _SPEC = tuple(
     field.encode_name for field in structs.fields(PodCliqueSpec) if field.name != "replicas"
 )
 _OURS = (FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE)
+# What a clique outside groups and scaled gangs must not bear: another operator may have let it in.
+_PLACE = (
+    BASE_POD_GANG,
+    SCALING_GROUP,
+    SCALING_GROUP_REPLICA_INDEX,
+    SHORT_GROUP_NAME,
+    SHORT_GROUP_REPLICA_INDEX,
+)
 _RECORD = msgspec.json.Decoder(dict[str, list[str]])
 
 
@@ -37,17 +52,20 @@ def compare_clique(have: Object, want: Wanted) -> Json:
     """The smallest merge patch; empty where nothing differs. For `converge`."""
     if not isinstance(have, PodClique) or not isinstance(want, PodClique):
         raise TypeError(f"{have.metadata.key} is to be compared with a PodClique")
-    metadata = compare_metadata(have.metadata, want.metadata)
+    metadata = compare_metadata(have.metadata, want.metadata, _PLACE)
     spec = {} if _is_same(have.spec, want.spec) else _spec(have.spec, want.spec)
     patch = {"metadata": metadata, "spec": spec}
     return {name: section for name, section in patch.items() if section}
 
 
-def compare_metadata(have: Metadata, want: Metadata) -> Json:
-    """The same for labels and annotations alone, of whatever is made from a template."""
+def compare_metadata(have: Metadata, want: Metadata, ours: Iterable[str] = ()) -> Json:
+    """The same for labels and annotations alone, of whatever is made from a template.
+
+    `ours` are labels that are nobody else's to add.
+    """
     record = recorded(have)
     patch = {
-        "labels": _pairs(have.labels, want.labels, record.get("labels", ())),
+        "labels": _pairs(have.labels, want.labels, (*record.get("labels", ()), *ours)),
         "annotations": _pairs(
             have.annotations,
             want.annotations,

@@ -15,6 +15,7 @@ from trellis.api.annotation import AFTER_DEPARTURE
 from trellis.api.conditions import Motion
 from trellis.api.reasons import cliques, pending
 from trellis.workloads.attempts import next_attempt
+from trellis.workloads.excess import told
 from trellis.workloads.holders import trouble_with
 from trellis.workloads.ledger import pod_index
 from trellis.workloads.pods import has_failed, is_leaving
@@ -74,6 +75,8 @@ def _unknown(state: State) -> Trouble | None:
     """Why nobody can tell which pods there are to be, or from what."""
     if state.replicas == 0:
         return None
+    if state.is_excessive:
+        return told("spec.replicas", state.replicas, state.most, "cliqueReplicas")
     if state.conflict is not None:
         return trouble_with(state.conflict)
     if state.member is None:

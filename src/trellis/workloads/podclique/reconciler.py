@@ -75,6 +75,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
 class Reconciler:
     def __init__(self, means: Means, caches: Caches, outlines: Outlines) -> None:
         self._clock = means.env.clock
+        self._most = means.configuration.trellis.limits.clique_replicas
         self._caches = caches
         self._outlines = outlines
         self._actor = Actor(means, caches)
@@ -85,7 +86,7 @@ class Reconciler:
         clique = self._caches.cliques.get(key)
         if clique is None:
             return DONE
-        state = None if clique.metadata.deleting else observe(self._caches, self._outlines, clique)
+        state = None if clique.metadata.deleting else self._observe(clique)
         if state is None:
             return await self._let_go(io, clique)
         planned = plan(state)
@@ -95,6 +96,9 @@ class Reconciler:
         if spared is planned or isinstance(told, Again):
             return told
         return Again(LAPSE_SECONDS)
+
+    def _observe(self, clique: PodClique) -> State | None:
+        return observe(self._caches, self._outlines, clique, self._most)
 
     async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""

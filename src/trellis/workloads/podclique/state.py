@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """`gang` is the one whose ledger is obeyed: None until our own operator has written it.
+    """`most`: how many pods it may have at all; where it asks for more, nothing is made for it.
+
+    `gang` is the one whose ledger is obeyed: None until our own operator has written it.
 
     `conflict` is who has the gang's name in its stead. `listed` is what the ledger says of this
     PodClique. `member` is None where the set's template has no clique of its name.
@@ -39,6 +41,7 @@ class State:
     owner: PodCliqueSet
     outline: Outline
     member: Member | None
+    most: int
     gang: PodGang | None = None
     conflict: NameConflict | None = None
     listed: Listed = field(default_factory=dict)
@@ -56,6 +59,11 @@ class State:
     @property
     def needed(self) -> int:
         return self.clique.spec.needed
+
+    @property
+    def is_excessive(self) -> bool:
+        """What was let in before the limit was lowered goes on."""
+        return self.replicas > max(self.most, len(self.listed or self.pods))
 
     @property
     def standalone(self) -> bool:
@@ -80,7 +88,7 @@ class State:
         return tuple(pod for pod in self.pods if pod.metadata.name in named)
 
 
-def observe(caches: Caches, outlines: Outlines, clique: PodClique) -> State | None:
+def observe(caches: Caches, outlines: Outlines, clique: PodClique, most: int) -> State | None:
     """None: its set is going or gone, and all of it goes with it."""
     owner = caches.set_of(clique)
     if owner is None or owner.metadata.deleting:
@@ -94,6 +102,7 @@ def observe(caches: Caches, outlines: Outlines, clique: PodClique) -> State | No
         owner=owner,
         outline=outline,
         member=member_of(outline, clique),
+        most=most,
         gang=gang,
         conflict=conflict,
         listed=listed(gang, clique.metadata.name, pods) if gang and clique.spec.replicas else {},

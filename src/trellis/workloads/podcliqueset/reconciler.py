@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trellis.api.grove.podcliqueset import PodCliqueSet
@@ -10,6 +11,7 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key, Object
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.pace import Pace
+from trellis.workloads.excess import set_excess, standing_replicas
 from trellis.workloads.metering import meter_sets
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podcliqueset.board import Board
@@ -20,15 +22,17 @@ from trellis.workloads.podcliqueset.shards import (
     shard_of_child,
     shards_of_set,
 )
-from trellis.workloads.podcliqueset.whole import SetReconciler
+from trellis.workloads.podcliqueset.whole import Bounds, SetReconciler
 from trellis.workloads.sharing import woken_by_templates
 from trellis.workloads.updates.progress import whose_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trellis.workloads.caches import Caches
     from trellis.workloads.means import Means
+    from trellis.workloads.podcliqueset.whole import Excess
+    from trellis.workloads.trouble import Trouble
 
 PACE = Pace(burst=8, seconds=0.25)
 # What is begun is to be finished before more is begun: hundreds of replicas that are all half made
@@ -42,8 +46,15 @@ def controllers(
 ) -> tuple[Controller[PodCliqueSet], Controller[PodCliqueSet]]:
     """That of sets as a whole, and that of their replicas, which tells the first of troubles."""
     outlines, board = Outlines(), Board()
-    whole = SetReconciler(caches, outlines, board, means.env.clock)
-    replica = ReplicaReconciler(caches, outlines, board)
+    limits = means.configuration.trellis.limits
+
+    def excess(found: PodCliqueSet) -> Trouble | None:
+        return set_excess(found, limits, partial(standing_replicas, caches, found))
+
+    whole = SetReconciler(
+        caches, outlines, board, means.env.clock, Bounds(excess, limits.group_replicas)
+    )
+    replica = ReplicaReconciler(caches, outlines, board, excess)
     workers = means.configuration.controllers.pod_clique_set.concurrent_syncs
 
     meter_sets(means.env.meter, caches)
@@ -63,7 +74,7 @@ def controllers(
             name="podcliqueset-replica",
             cache=caches.sets,
             reconcile=replica.reconcile,
-            woken_by=_wakes_of_replicas(caches),
+            woken_by=_wakes_of_replicas(caches, excess),
             identity=replica.identity,
             pace=PACE,
             workers=max(1, int(workers * SHARE_THAT_BEGINS)),
@@ -85,9 +96,12 @@ def _wakes_of_sets(caches: Caches) -> tuple[Wakes[Any], ...]:
     )
 
 
-def _wakes_of_replicas(caches: Caches) -> tuple[Wakes[Any], ...]:
+def _wakes_of_replicas(caches: Caches, excess: Excess) -> tuple[Wakes[Any], ...]:
+    def shards(found: PodCliqueSet) -> Iterable[Key]:
+        return () if excess(found) else shards_of_set(found)
+
     return (
-        Wakes(caches.sets, shards_of_set, _is_told_otherwise),
+        Wakes(caches.sets, shards, _is_told_otherwise),
         Wakes(caches.cliques, shard_of_child, is_written_anew),
         Wakes(caches.groups, shard_of_child, is_written_anew),
         Wakes(caches.services, shard_of_child),

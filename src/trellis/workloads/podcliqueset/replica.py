@@ -35,14 +35,16 @@ if TYPE_CHECKING:
     from trellis.workloads.outlines import Outlines
     from trellis.workloads.podcliqueset.board import Board
     from trellis.workloads.podcliqueset.kinds import Kind
+    from trellis.workloads.podcliqueset.whole import Excess
     from trellis.workloads.trouble import Written
 
 T = TypeVar("T", bound=Object)
 
 
 class ReplicaReconciler:
-    def __init__(self, caches: Caches, outlines: Outlines, board: Board) -> None:
+    def __init__(self, caches: Caches, outlines: Outlines, board: Board, excess: Excess) -> None:
         self._caches = caches
+        self._excess = excess
         self._outlines = outlines
         self._board = board
         # Pods ask for each other's names from their first breath to their last: the Service comes
@@ -64,6 +66,9 @@ class ReplicaReconciler:
         found = self._caches.sets.get(shard.set)
         if found is None or found.metadata.deleting:
             # The cluster's collector takes what it had.
+            return DONE
+        if self._excess(found) is not None:
+            # The set says so itself.
             return DONE
         task = _Task(io, found, self._outlines.of(found), shard)
         outcomes: list[tuple[Kind[Any], Written]] = []

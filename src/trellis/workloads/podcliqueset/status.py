@@ -92,10 +92,22 @@ def told(state: State, seen: Pass) -> Told:
         pod_gang_statuses=state.gangs.told,
     )
     said = (
-        *_notes(state, verdict),
+        *_notes(state.set, verdict),
         *notes(present.update_progress, status.update_progress, update),
     )
     return Told(status, said, _haste(present, status, rolls=rolls(state.set)))
+
+
+def refused(found: PodCliqueSet, why: Trouble, seen: Pass) -> Told:
+    """Of a set for which nothing is done. What is known of its children is left as it was."""
+    present = found.status
+    verdict = Verdict(ready=False, motion=why.motion, reason=why.reason, message=why.message)
+    status = structs.replace(
+        present,
+        conditions=merged(present.conditions, summary(verdict), SUMMARY, seen),
+        last_errors=last_errors(present.last_errors, (why,), seen.now),
+    )
+    return Told(status, tuple(_notes(found, verdict)))
 
 
 def update_of(state: State) -> Outlook:
@@ -197,10 +209,10 @@ def _counted(state: State) -> str:
     return f"{available}; {state.gangs}"
 
 
-def _notes(state: State, verdict: Verdict) -> Iterator[Note]:
+def _notes(found: PodCliqueSet, verdict: Verdict) -> Iterator[Note]:
     """An event when nothing goes on any more, for another reason than before."""
     if verdict.motion is not Motion.STUCK:
         return
-    stalled = find(state.set.status.conditions, STALLED)
+    stalled = find(found.status.conditions, STALLED)
     if stalled is None or stalled.reason != verdict.reason.token:
         yield Note(verdict.reason.token, verdict.message, "Warning")

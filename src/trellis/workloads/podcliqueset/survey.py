@@ -36,11 +36,12 @@ MOST_STUCK = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """Where the survey looks."""
+    """Where the survey looks. `replicas`: how many of a scaling group are worth looking for."""
 
     clique: Callable[[Key], PodClique | None]
     group: Callable[[Key], PodCliqueScalingGroup | None]
     gang: Callable[[Key], PodGang | None]
+    replicas: Callable[[PodCliqueScalingGroup], int]
 
 
 @dataclass(slots=True)
@@ -180,12 +181,12 @@ class _Look:
             return
         self.counts.groups_reached += self._reached(found, group_progress_of(found.status))
         current = self._carries(found, slot.mark)
-        replicas = found.spec.replicas
+        replicas = self._sight.replicas(found)
         self.seen.group_replicas[slot.key.name] = replicas
-        self._members(slot, found)
+        self._members(slot, found, replicas)
         for gang in self._layout.scaled_gangs(slot, replicas):
             self._gang(gang)
-        needed = min(slot.least, replicas)
+        needed = min(slot.least, found.spec.replicas)
         if not needed:
             self._updated &= current
             self._versions.holding += 1
@@ -203,10 +204,10 @@ class _Look:
             and status.current_pod_clique_set_generation_hash == self._hash
         )
 
-    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup) -> None:
+    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup, replicas: int) -> None:
         """Whether those that the group makes are there. How they are, it says itself."""
         clique, uid = self._sight.clique, group.metadata.uid
-        for members in self._layout.members(slot, group.spec.replicas):
+        for members in self._layout.members(slot, replicas):
             for member in members:
                 found = clique(member.key)
                 if found is None or not is_of(found, uid):

@@ -6,20 +6,24 @@ What its replicas are made of is none of its business: it only looks at what has
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from trellis.api.conditions import Pass
 from trellis.api.labels import SET_FINALIZER
 from trellis.api.meta import Key
-from trellis.runtime.outcome import DONE
+from trellis.runtime.outcome import DONE, Again
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.excess import group_replicas
 from trellis.workloads.holders import trouble_with
 from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
 from trellis.workloads.podcliqueset.belongings import Belongings
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.gangs import gangs
 from trellis.workloads.podcliqueset.layout import Layouts
-from trellis.workloads.podcliqueset.status import State, told
+from trellis.workloads.podcliqueset.status import State, refused, told
 from trellis.workloads.podcliqueset.survey import Sight, survey
 
 if TYPE_CHECKING:
@@ -35,8 +39,22 @@ if TYPE_CHECKING:
     from trellis.workloads.trouble import Trouble
 
 
+Excess: TypeAlias = Callable[["PodCliqueSet"], "Trouble | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Why nothing may be made of a set, if so; and how many replicas a scaling group may have."""
+
+    excess: Excess
+    group_replicas: int
+
+
 class SetReconciler:
-    def __init__(self, caches: Caches, outlines: Outlines, board: Board, clock: Clock) -> None:
+    def __init__(
+        self, caches: Caches, outlines: Outlines, board: Board, clock: Clock, bounds: Bounds
+    ) -> None:
+        self._excess = bounds.excess
         self._caches = caches
         self._outlines = outlines
         self._layouts = Layouts()
@@ -45,7 +63,10 @@ class SetReconciler:
         self._belongings = Belongings(caches)
         self._pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
         self._sight = Sight(
-            clique=caches.cliques.get, group=caches.groups.get, gang=caches.gangs.get
+            clique=caches.cliques.get,
+            group=caches.groups.get,
+            gang=caches.gangs.get,
+            replicas=partial(group_replicas, caches, most=bounds.group_replicas),
         )
 
     def follow(self, old: PodCliqueSet | None, new: PodCliqueSet | None, **_: bool) -> None:
@@ -61,6 +82,10 @@ class SetReconciler:
             # Grove's finalizer, on sets of its time: the cluster's collector does all there is.
             await io.remove_finalizer(self._caches.sets, found, SET_FINALIZER)
             return DONE
+        if (excess := self._excess(found)) is not None:
+            tells = refused(found, excess, Pass(found.metadata.generation, self._clock.now()))
+            left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)
+            return DONE if left is None else Again(left)
         layout = self._layouts.of(self._outlines.of(found))
         seen = survey(layout, self._sight)
         kept = await self._belongings.keep(io, found, layout.outline, seen.group_replicas)

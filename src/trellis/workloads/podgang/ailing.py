@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trellis.api.meta import Key
 from trellis.workloads.caches import BY_BASE_GANG
 from trellis.workloads.deadlines import termination_delay
+from trellis.workloads.excess import group_replicas
 from trellis.workloads.ledger import all_listed_names, is_ours
 from trellis.workloads.pausing import pause
 from trellis.workloads.podgang.recycle import (
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
 
 
 class Ailing:
-    def __init__(self, caches: Caches, observer: Observer) -> None:
+    def __init__(self, caches: Caches, observer: Observer, most: int) -> None:
+        """`most`: how many replicas a scaling group may have at all."""
+        self._most = most
         self._caches = caches
         self._observer = observer
 
@@ -71,9 +75,13 @@ class Ailing:
 
     def _group(self, state: State, group: ScalingGroupTemplate) -> GroupHealth:
         outline, replica = state.outline, state.place.replica
+        name = outline.group_name(replica, group)
+        found = self._caches.groups.get(Key(state.key.namespace, name))
         wanted = self._observer.live(state)[group.name]
+        if found is not None:
+            wanted = min(wanted, group_replicas(self._caches, found, self._most))
         return GroupHealth(
-            name=outline.group_name(replica, group),
+            name=name,
             minimum=min(group.min_available, wanted),
             units=tuple(self._unit(state, group, index) for index in range(wanted)),
         )

@@ -50,7 +50,9 @@ class Claim:
 
 
 class Observer:
-    def __init__(self, caches: Caches, clock: Clock) -> None:
+    def __init__(self, caches: Caches, clock: Clock, most: int) -> None:
+        """`most`: how many pods a PodClique may have at all."""
+        self._most = most
         self._departed = Departed(caches.pods, clock)
         self._failing = Failing(caches.pods, clock)
         self._lost = Lost(caches.gangs, clock)
@@ -200,6 +202,7 @@ class Observer:
                 listed=by_index(member.name, names or (), found) or None,
                 gone=self._departed.of(clique.metadata.uid),
                 failed_for=self._failing.failed_for(found.values()),
+                most=self._most,
             )
 
     def _base(self, owner: PodCliqueSet, outline: Outline, place: Place) -> PodGang | None:

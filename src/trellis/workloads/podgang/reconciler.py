@@ -65,7 +65,8 @@ OVERTAKEN_SECONDS = 1.0
 def controller(means: Means, caches: Caches) -> Controller[PodGang]:
     """The one that makes PodGangs, keeps their ledgers, lifts gates and makes gangs anew."""
     kai = KaiSide() if is_enabled(means.configuration.scheduler) else None
-    observer = Observer(caches, means.env.clock)
+    most = means.configuration.trellis.limits.clique_replicas
+    observer = Observer(caches, means.env.clock, most)
     return Controller(
         name="podgang",
         cache=caches.gangs,
@@ -85,7 +86,8 @@ class Reconciler:
         self._clock = means.env.clock
         self._caches = caches
         self._observer = observer
-        self._ailing = Ailing(caches, observer)
+        limits = means.configuration.trellis.limits
+        self._ailing = Ailing(caches, observer, limits.group_replicas)
         self._handing = Handing(kai)
         self._pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trellis.workloads.excess import counted
 from trellis.workloads.outline import min_available
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Part:
     """Names of pods that were seen and are no more."""
     failed_for: Mapping[str, timedelta] = field(default_factory=dict)
     """For how long failed pods have been seen so."""
+    most: int
+    """How many pods it may have at all; where it asks for more, it keeps what it has."""
 
     @property
     def name(self) -> str:
@@ -45,7 +48,8 @@ class Part:
 
     @property
     def replicas(self) -> int:
-        return self.clique.spec.replicas
+        there = self.pods if self.listed is None else self.listed
+        return counted(self.clique.spec.replicas, self.most, len(there))
 
     @property
     def minimum(self) -> int:

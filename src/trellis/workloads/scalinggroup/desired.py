@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.api.reasons import cliques, pending
+from trellis.api.reasons import cliques
+from trellis.workloads.excess import told
 from trellis.workloads.members import clique, compare_clique
 from trellis.workloads.trouble import Trouble
 
@@ -58,11 +59,7 @@ def plan(state: State, rolls: Rolling) -> Plan:
 
 def excess(state: State) -> Trouble:
     """Why nothing is done for a group with too many replicas."""
-    message = (
-        f"spec.replicas is {state.group.spec.replicas}, more than the {state.most} that "
-        "trellis.limits.groupReplicas of the operator's configuration allows; scale it in"
-    )
-    return Trouble(reason=pending.INVALID_SPEC, message=message)
+    return told("spec.replicas", state.group.spec.replicas, state.most, "groupReplicas")
 
 
 def lacking(unresolved: Sequence[Unresolved]) -> Trouble | None:

@@ -16,6 +16,7 @@ from trellis.runtime.converge import Children
 from trellis.runtime.converged import Converged
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
+from trellis.workloads.excess import counted
 from trellis.workloads.members import compare_clique
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
@@ -109,7 +110,7 @@ class Reconciler:
         standing = len(live) // len(roster.place.config.clique_names)
         # What was let in before the limit was lowered goes on.
         most = max(self._most, standing)
-        count = group.spec.replicas if group.spec.replicas <= most else standing
+        count = counted(group.spec.replicas, most, standing)
         roster.shrink(count)
         replicas = tuple(self._replica(roster, index, live) for index in range(count))
         names = {seat.member.name: seat for one in replicas for seat in one.seats}

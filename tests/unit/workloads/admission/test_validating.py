@@ -319,6 +319,16 @@ def test_a_review_that_is_none_of_our_business_passes(review: Any, why: str) -> 
             id="a variable of ours",
         ),
         pytest.param(
+            {f"{CLIQUE}/labels": {"grove.io/podcliquescalinggroup": "mine"}},
+            "cliques[0].labels[grove.io/podcliquescalinggroup]: has no effect: the operator sets",
+            id="a label of ours",
+        ),
+        pytest.param(
+            {f"{CLIQUE}/annotations": {"trellis.dev/priority-class": "mine"}},
+            "cliques[0].annotations[trellis.dev/priority-class]: has no effect: the operator sets",
+            id="a note of ours",
+        ),
+        pytest.param(
             {"/metadata/name": "9lives"},
             "metadata.name: '9lives' begins with a digit",
             id="a name that Services may not have everywhere",

@@ -105,6 +105,18 @@ def test_the_topology_of_a_template_is_no_difference() -> None:
     assert GROVES in current_hashes(after_a_pass(by_grove(**named), **named))
 
 
+def test_a_label_of_ours_in_a_template_is_no_difference() -> None:
+    """Whether Grove left it as it was, or wrote its own over it."""
+    own = {"labels": {"grove.io/podcliquescalinggroup": "mine", "grove.io/podgang": "mine"}}
+    live = patched(by_grove(), {"metadata": {"labels": {"grove.io/podcliquescalinggroup": "mine"}}})
+
+    taken_over = after_a_pass(live, **own)
+
+    assert GROVES in current_hashes(taken_over)
+    assert "grove.io/podcliquescalinggroup" not in taken_over.metadata.labels
+    assert compare_clique(taken_over, wanted(taken_over, **own)) == {}
+
+
 def test_a_hash_of_ours_on_another_template_is_outdated() -> None:
     ours = stored(wanted(None))
     changed: Json = {"podSpec": {"containers": []}}

@@ -8,8 +8,10 @@ import pytest
 
 from tests.unit.workloads.members.builders import stored
 from tests.unit.workloads.sets import a_clique, a_group, a_set
+from trellis.api import annotation
 from trellis.api.annotation import APPLIED, FROM_TEMPLATE, MNNVL_GROUP, TOPOLOGY_NAME
 from trellis.api.grove.template import EXPLICIT, IN_ORDER
+from trellis.api.labels import POD_TEMPLATE_HASH, RESERVED
 from trellis.api.meta import encode
 from trellis.workloads.members import applied, clique
 from trellis.workloads.outline import Member, Outline
@@ -85,6 +87,37 @@ def test_labels_of_ours_win_over_those_of_the_template() -> None:
 
     assert (labels["team"], labels["grove.io/podgang"]) == ("a", "llm-0")
     assert labels["app.kubernetes.io/part-of"] == "llm"
+
+
+@pytest.mark.parametrize("key", sorted(RESERVED))
+def test_a_label_that_is_ours_to_write_is_never_the_templates(key: str) -> None:
+    """Such as the group of a clique in none: its gang would never be made."""
+    plain, marked = (
+        Outline(a_set("llm", a_clique("worker", labels=own)))
+        for own in ({"team": "a"}, {"team": "a", key: "mine"})
+    )
+
+    without, found = (made(one, alone(one)).metadata for one in (plain, marked))
+
+    mark = {POD_TEMPLATE_HASH: marked.template_hashes["worker"]}
+    assert found.labels == without.labels | mark
+    assert found.annotations[FROM_TEMPLATE] == without.annotations[FROM_TEMPLATE]
+
+
+@pytest.mark.parametrize("key", sorted(annotation.RESERVED))
+def test_a_note_that_is_ours_to_make_is_never_the_templates(key: str) -> None:
+    outline = Outline(a_set("llm", a_clique("worker", annotations={key: "mine"})))
+
+    assert "mine" not in made(outline, alone(outline)).metadata.annotations.values()
+
+
+def test_the_hash_of_a_template_with_a_label_of_ours_is_what_it_was() -> None:
+    """Another one would roll what runs when the operator is updated."""
+    own = {"team": "a", "grove.io/podcliquescalinggroup": "mine", "grove.io/podgang": "mine"}
+
+    outline = Outline(a_set("llm", a_clique("worker", labels=own)))
+
+    assert outline.template_hashes["worker"] == "v1-cb56c872cc72908d16a5"
 
 
 def test_annotations_are_the_templates_without_the_name_of_the_topology() -> None:

@@ -118,6 +118,27 @@ def test_a_label_that_somebody_changed_is_put_right() -> None:
     }
 
 
+def test_a_place_that_it_does_not_have_is_taken_off() -> None:
+    """As another operator leaves it, with no note of where it came from."""
+    claimed = {"grove.io/podcliquescalinggroup": "mine", "grove.io/base-podgang": "llm-7"}
+    have = stored(wanted(), labels=claimed)
+
+    assert compare_clique(have, wanted(have)) == {
+        "metadata": {"labels": dict.fromkeys(claimed)},
+    }
+
+
+def test_a_label_of_ours_that_an_older_release_took_from_the_template_goes() -> None:
+    own = {"grove.io/podcliquescalinggroup-pod-index": "mine"}
+    record = msgspec.json.encode({"labels": list(own)}).decode()
+    have = stored(wanted(labels=own), labels=own, annotations={"trellis.dev/from-template": record})
+
+    after = patched(have, compare_clique(have, wanted(have, labels=own)))
+
+    assert own.keys().isdisjoint(after.metadata.labels)
+    assert compare_clique(after, wanted(after, labels=own)) == {}
+
+
 def test_only_podcliques_are_compared() -> None:
     have = stored(wanted())
 

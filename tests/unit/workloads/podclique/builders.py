@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from trellis.workloads.outline import Member
 
 NOW = START + timedelta(hours=1)
+MOST = 5_000
 
 
 def pod_name(clique: str, index: int, before: str = "") -> str:
@@ -117,6 +118,7 @@ class Scene:
             owner=self.set,
             outline=self.outline,
             member=self.member,
+            most=MOST,
             gang=gang,
             listed=listed(gang, clique.metadata.name, self.pods) if gang and obeyed else {},
         )

@@ -168,6 +168,7 @@ def test_a_gang_of_somebody_else_is_a_name_conflict() -> None:
         owner=known.owner,
         outline=known.outline,
         member=known.member,
+        most=known.most,
         conflict=NameConflict("llm-0", "PodCliqueSet other"),
     )
     planned = plan(state)

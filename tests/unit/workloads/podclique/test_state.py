@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from tests.unit.workloads.podclique.builders import NOW, Scene, a_pod, a_scene, pod_name
+from tests.unit.workloads.podclique.builders import MOST, NOW, Scene, a_pod, a_scene, pod_name
 from tests.unit.workloads.sets import a_clique, a_group, a_set
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup, PodCliqueScalingGroupSpec
 from trellis.api.meta import Metadata, OwnerReference, owner
@@ -37,7 +37,7 @@ def seen(scene: Scene, gang: PodGang | None = None) -> State | None:
     fill(caches.cliques, scene.clique)
     fill(caches.gangs, gang or scene.gang)
     fill(caches.pods, *scene.pods)
-    return observe(caches, Outlines(), scene.clique)
+    return observe(caches, Outlines(), scene.clique, MOST)
 
 
 def changed(scene: Scene, **metadata: Any) -> PodGang:
@@ -74,7 +74,7 @@ def test_there_is_nothing_to_look_at_when_the_set_goes(deleted: bool) -> None:
     if deleted:
         metadata = structs.replace(scene.set.metadata, deletion_timestamp=NOW)
         fill(caches.sets, structs.replace(scene.set, metadata=metadata))
-    assert observe(caches, Outlines(), scene.clique) is None
+    assert observe(caches, Outlines(), scene.clique, MOST) is None
 
 
 def test_a_set_that_was_made_anew_under_the_same_name_is_another_one() -> None:
@@ -82,7 +82,7 @@ def test_a_set_that_was_made_anew_under_the_same_name_is_another_one() -> None:
     caches = Caches()
     metadata = structs.replace(scene.set.metadata, uid="another")
     fill(caches.sets, structs.replace(scene.set, metadata=metadata))
-    assert observe(caches, Outlines(), scene.clique) is None
+    assert observe(caches, Outlines(), scene.clique, MOST) is None
 
 
 def test_a_gang_that_another_operator_wrote_or_that_is_going_is_not_obeyed() -> None:

@@ -130,6 +130,7 @@ def test_the_hash_of_the_set_is_not_reached_while_the_clique_has_an_older_templa
         pods=state.pods,
         owner=newer,
         outline=Outline(newer),
+        most=state.most,
         member=Outline(newer).alone(0)[0],
         gang=state.gang,
         listed=state.listed,

@@ -62,7 +62,12 @@ class World:
                         self._add(clique(self.outline, member, group, None))
 
     def look(self) -> Survey:
-        sight = Sight(clique=self._clique, group=self._group, gang=self._gang)
+        sight = Sight(
+            clique=self._clique,
+            group=self._group,
+            gang=self._gang,
+            replicas=lambda group: group.spec.replicas,
+        )
         return survey(self.layout, sight)
 
     def clique(self, name: str, **status: Any) -> None:

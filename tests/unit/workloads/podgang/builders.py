@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from trellis.workloads.outline import Member
 
 NOW = START + timedelta(hours=1)
+MOST = 5_000
 CURRENT = "v1-current"
 DEFAULT = Backend(scheduler="default-scheduler")
 
@@ -166,6 +167,7 @@ def a_part(
         clique=structs.replace(made, metadata=metadata, spec=spec),
         pods={pod.metadata.name: pod for pod in pods},
         listed=listed,
+        most=MOST,
     )
 
 
@@ -193,7 +195,8 @@ def a_state(
         names_ = [each.name for each in group.pod_references] if group else None
         entries = None if names_ is None else dict(enumerate(names_))
         clique = a_podclique(owner, member, scaled)
-        parts.append(Part(member=member, clique=clique, pods=found, listed=entries))
+        part = Part(member=member, clique=clique, pods=found, listed=entries, most=MOST)
+        parts.append(part)
     return State(
         key=Key("default", place.gang(outline)),
         set=owner,
