@@ -114,7 +114,7 @@ def _facts(state: State, update: Outlook) -> SetFacts:
         outlook=update,
         generation=state.outline.generation_hash,
         handed=all(index in seen.handed for index in asked),
-        outdated=any(one.outdated for one in seen.replicas),
+        outdated=seen.outdated,
         updated=seen.updated,
         counts=seen.counts,
     )

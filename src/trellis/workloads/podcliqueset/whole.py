@@ -63,7 +63,7 @@ class SetReconciler:
             return DONE
         layout = self._layouts.of(self._outlines.of(found))
         seen = survey(layout, self._sight)
-        kept = await self._belongings.keep(io, found, layout.outline, seen.group_replicas)
+        kept = await self._belongings.keep(io, found, layout.outline, seen)
         state = self._state(found, layout, seen, kept.troubles)
         tells = told(state, Pass(found.metadata.generation, self._clock.now()))
         left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)

@@ -14,6 +14,7 @@ from trellis.api.core.pod import Pod
 from trellis.api.core.priorityclass import PriorityClass
 from trellis.api.core.rbac import Role, RoleBinding
 from trellis.api.core.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from trellis.api.core.serviceaccount import ServiceAccount
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
@@ -208,6 +209,75 @@ async def test_those_that_wait_get_the_right_to_read_whom_they_wait_for() -> Non
         await stage.settle()
         assert await stage.find(Role, ROLE) is None
         assert await stage.find(RoleBinding, ROLE) is None
+
+
+async def subjects(stage: Stage) -> list[str]:
+    return [one["name"] for one in (await stage.get(RoleBinding, ROLE))["subjects"]]
+
+
+async def hand_over(stage: Stage, account: str) -> None:
+    """The set's workers are to run under another account from now on."""
+    template = in_turn()["spec"]["template"]
+    template["cliques"][1]["spec"]["podSpec"] = POD_SPEC | {"serviceAccountName": account}
+    await stage.patch(PodCliqueSet, "llm", {"spec": {"template": template}})
+    await stage.settle()
+
+
+async def make_worker(stage: Stage, replica: int, account: str) -> str:
+    clique = await stage.get(PodClique, f"llm-{replica}-worker")
+    found = msgspec.json.decode(msgspec.json.encode(clique), type=PodClique)
+    metadata = {
+        "name": f"llm-{replica}-worker-0",
+        "labels": managed("llm"),
+        "ownerReferences": [to_builtins(owner(found))],
+    }
+    await stage.make(ServiceAccount, {"metadata": {"name": account}})
+    spec = POD_SPEC | {"serviceAccountName": account}
+    await stage.make(Pod, {"metadata": metadata, "spec": spec})
+    return str(metadata["name"])
+
+
+@virtual
+async def test_replicas_that_wait_for_their_turn_keep_the_rights_of_their_account() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, in_turn(replicas=2))
+        await stage.settle()
+        await make_well(stage)
+        await stage.settle()
+        await hand_over(stage, "others")
+        bore = [
+            one["spec"]["podSpec"]["serviceAccountName"]
+            for one in await stage.all(PodClique)
+            if one["metadata"]["name"].endswith("-worker")
+        ]
+        assert "workers" in bore, "no replica waits for its turn"
+        assert await subjects(stage) == ["others", "workers"]
+
+
+@virtual
+async def test_an_account_is_dropped_with_the_last_pod_that_runs_under_it() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        body = in_turn(replicas=1)
+        body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+        await stage.make(PodCliqueSet, body)
+        await stage.settle()
+        await make_well(stage)
+        pod = await make_worker(stage, 0, "workers")
+        await hand_over(stage, "others")
+        outdated = {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 0}
+        await stage.patch(PodClique, "llm-0-worker", {"status": outdated}, part="status")
+        await stage.settle()
+        assert await subjects(stage) == ["others", "workers"]
+        stage.forget()
+        await stage.settle(60)
+        assert stage.writes() == []
+
+        await stage.delete(Pod, pod, grace=0)
+        await make_well(stage)
+        await stage.settle()
+        assert await subjects(stage) == ["others"]
 
 
 @virtual
