@@ -46,7 +46,10 @@ _MOST_ERRORS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """All that the status is told from. `remains`: PodCliques of the set that are still there."""
+    """All that the status is told from. `remains`: PodCliques of the set that are still there.
+
+    `unserved`: a Service or autoscaler that is not as the template says, if the rest is.
+    """
 
     set: PodCliqueSet
     outline: Outline
@@ -54,6 +57,7 @@ class State:
     gangs: Gangs
     troubles: tuple[Trouble, ...] = ()
     missing_classes: tuple[str, ...] = ()
+    unserved: str = ""
     remains: int = 0
 
     @property
@@ -63,7 +67,7 @@ class State:
     @property
     def complete(self) -> bool:
         """Whether all that is to be made is there, with the current template."""
-        return not self.seen.behind
+        return not (self.seen.behind or self.unserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,8 @@ def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Ve
     if not state.complete:
         seen = state.seen
         made = f"{seen.wanted - seen.behind} of {seen.wanted} PodCliques and scaling groups"
-        message = f"{made} are as the template says; waiting for {seen.first_behind}"
+        lacking = seen.first_behind or state.unserved
+        message = f"{made} are as the template says; waiting for {lacking}"
         return _under_way(objects.CREATING_CHILDREN, message)
     if not state.available:
         message = f"{_counted(state)}; waiting for {state.seen.waits_for}"

@@ -19,6 +19,7 @@ from trellis.workloads.podcliqueset.belongings import Belongings
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.gangs import gangs
 from trellis.workloads.podcliqueset.layout import Layouts
+from trellis.workloads.podcliqueset.serving import Serving
 from trellis.workloads.podcliqueset.status import State, told
 from trellis.workloads.podcliqueset.survey import Sight, survey
 
@@ -43,6 +44,7 @@ class SetReconciler:
         self._board = board
         self._clock = clock
         self._belongings = Belongings(caches)
+        self._serving = Serving(caches)
         self._pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
         self._sight = Sight(
             clique=caches.cliques.get, group=caches.groups.get, gang=caches.gangs.get
@@ -89,5 +91,11 @@ class SetReconciler:
                 for name in layout.priority_classes
                 if caches.priority_classes.get(Key("", name)) is None
             ),
+            unserved=self._unserved(found, layout, seen),
             remains=0 if layout.replicas else len(caches.cliques.find(BY_SET, filed)),
         )
+
+    def _unserved(self, found: PodCliqueSet, layout: Layout, seen: Survey) -> str:
+        """Looked for once for a generation, when all the rest is as it says."""
+        is_observed = found.status.observed_generation == found.metadata.generation
+        return "" if is_observed or seen.behind else self._serving.first_behind(layout.outline)

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
-from tests.support.virtual import virtual
+from tests.support.virtual import run, virtual
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_group, a_set_body
 from tests.unit.workloads.stage import a_stage
 from trellis.api.core.pod import Pod
@@ -22,7 +24,7 @@ from trellis.api.grove.template import IN_ORDER
 from trellis.api.labels import PART_OF, SET_FINALIZER, Component, common, managed
 from trellis.api.meta import owner, to_builtins
 from trellis.api.scheduler.podgang import PodGang
-from trellis.kube.errors import Unreachable
+from trellis.kube.errors import Failure, Forbidden, Unreachable
 from trellis.workloads.outline import Outline
 from trellis.workloads.podcliqueset.reconciler import controllers
 from trellis.workloads.podgang.reconciler import controller as podgangs
@@ -135,6 +137,67 @@ async def test_a_generation_counts_as_observed_when_all_children_bear_it() -> No
             one["spec"]["podSpec"]["containers"][0]["image"] for one in await stage.all(PodClique)
         ]
         assert images == ["registry.example/app:2"] * 2
+
+
+QUIET: Json = {"headlessServiceConfig": {"publishNotReadyAddresses": False}}
+
+
+def scaled(most: int) -> Json:
+    return a_clique("worker", autoScalingConfig={"minReplicas": 1, "maxReplicas": most})
+
+
+@pytest.mark.parametrize(
+    ("newer", "held"),
+    [
+        pytest.param(a_set_body("llm", scaled(5), **QUIET), "/services/llm-0", id="Service"),
+        pytest.param(
+            a_set_body("llm", scaled(9)),
+            "/horizontalpodautoscalers/llm-0-worker",
+            id="HorizontalPodAutoscaler",
+        ),
+    ],
+)
+def test_a_generation_is_not_observed_before_what_serves_pods_bears_it(
+    newer: Json, held: str
+) -> None:
+    async def story() -> None:
+        stage = await a_stage()
+
+        def refuse(request: Request) -> None:
+            if request.method == "PATCH" and request.path.endswith(held):
+                raise Forbidden(str(request), Failure(code=403, message="not today"))
+
+        async with stage.operator(controllers):
+            await stage.make(PodCliqueSet, a_set_body("llm", scaled(5)))
+            await stage.settle()
+            assert (await status(stage))["observedGeneration"] == 1
+            stage.watched.before = refuse
+            await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
+            await stage.settle()
+            assert (await status(stage))["observedGeneration"] == 1
+            stage.watched.before = lambda _: None
+            await stage.settle(60)
+            assert (await status(stage))["observedGeneration"] == 2
+
+    run(story())
+
+
+@virtual
+async def test_a_service_that_comes_late_is_told_of_and_waited_for() -> None:
+    stage = await a_stage()
+    held = asyncio.Event()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", scaled(5)))
+        await stage.settle()
+        stage.watched.until["/services/llm-0"] = held
+        newer = a_set_body("llm", scaled(5), **QUIET)
+        await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
+        await stage.settle()
+        assert (await status(stage))["observedGeneration"] == 1
+        assert "waiting for Service llm-0" in await stage.message(PodCliqueSet, "llm", "Ready")
+        held.set()
+        await stage.settle(1)
+        assert (await status(stage))["observedGeneration"] == 2
 
 
 @virtual
