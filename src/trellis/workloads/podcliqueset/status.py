@@ -33,8 +33,10 @@ from trellis.workloads.updates.reading import rolls, strategy_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet, PodCliqueSetStatus
     from trellis.api.reasons import Reason
+    from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.outline import Outline
     from trellis.workloads.podcliqueset.gangs import Gangs
     from trellis.workloads.podcliqueset.survey import Survey
@@ -81,7 +83,7 @@ class Told:
 
 def told(state: State, seen: Pass) -> Told:
     present, update = state.set.status, update_of(state)
-    troubles = (*state.troubles, *_without_priority(state), *_of_cliques(state))
+    troubles = (*state.troubles, *_without_priority(state), *_of_children(state))
     verdict = _verdict(state, troubles, update)
     versioned, finding = set_status(present, _facts(state, update), seen)
     findings = (*summary(verdict), finding)
@@ -139,18 +141,19 @@ def _without_priority(state: State) -> Iterator[Trouble]:
         yield Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=message)
 
 
-def _of_cliques(state: State) -> Iterator[Trouble]:
-    """What keeps replicas from becoming available, where a PodClique says so and the set does not
-    know it by itself."""
+def _of_children(state: State) -> Iterator[Trouble]:
+    """What keeps replicas from becoming available, where a PodClique or PodGang says so and the set
+    does not know it by itself."""
     if state.available:
         return
     known = {objects.PRIORITY_CLASS_MISSING.token} if state.missing_classes else set[str]()
     known |= {one.reason.token for one in state.troubles}
-    for clique in state.seen.stuck:
-        stalled = find(clique.status.conditions, STALLED)
+    stuck: tuple[PodClique | PodGang, ...] = (*state.seen.stuck, *state.gangs.stalled)
+    for child in stuck:
+        stalled = find(child.status.conditions, STALLED)
         if stalled is not None and stalled.reason not in known:
             reason = CATALOGUE.get(stalled.reason, objects.REPLICAS_UNAVAILABLE)
-            message = f"PodClique {clique.metadata.name}: {stalled.message}"
+            message = f"{child.resource.kind} {child.metadata.name}: {stalled.message}"
             yield Trouble(reason=reason, message=message)
 
 

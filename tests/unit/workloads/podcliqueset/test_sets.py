@@ -26,10 +26,13 @@ from trellis.api.meta import owner, to_builtins
 from trellis.api.scheduler.podgang import PodGang
 from trellis.kube.errors import Failure, Forbidden, Unreachable
 from trellis.workloads.outline import Outline
+from trellis.workloads.podclique.reconciler import controller as podcliques
 from trellis.workloads.podcliqueset.reconciler import controllers
 from trellis.workloads.podgang.reconciler import controller as podgangs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.workloads.stage import Stage
     from trellis.kube.transport import Request
 
@@ -574,3 +577,51 @@ async def test_what_keeps_a_podclique_from_having_pods_is_told_on_the_set() -> N
         told = await stage.message(PodCliqueSet, "llm", "Stalled")
         assert told == "PodClique llm-0-worker: no more"
         assert ("QuotaRefused", told) in await stage.events("llm")
+
+
+def over_quota(method: str, path: str) -> Callable[[Request], None]:
+    def refuse(request: Request) -> None:
+        if request.method == method and path in request.path and "status" not in request.path:
+            raise Forbidden(str(request), Failure(code=403, message="exceeded quota: small"))
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("refuse", "told"),
+    [
+        pytest.param(
+            over_quota("POST", "/podgangs"),
+            "PodClique llm-0-worker: PodGang: create llm-0: exceeded quota: small",
+            id="a gang that cannot be made",
+        ),
+        pytest.param(
+            over_quota("PATCH", "/pods/"),
+            "PodGang llm-0: Pod: patch llm-0-worker-",
+            id="a gate that cannot be lifted",
+        ),
+    ],
+)
+def test_what_keeps_a_gang_from_starting_is_told_on_the_set_until_it_is_over(
+    refuse: Callable[[Request], None], told: str
+) -> None:
+    async def story() -> None:
+        stage = await a_stage()
+        stage.watched.before = refuse
+        async with stage.operator(controllers, podgangs, podcliques):
+            await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker")))
+            await stage.settle()
+            conditions = await stage.conditions(PodCliqueSet, "llm")
+            assert conditions["Stalled"] == ("True", "QuotaRefused")
+            (error,) = (await status(stage))["lastErrors"]
+            assert error["code"] == "QuotaRefused"
+            assert error["description"].startswith(told)
+            stage.watched.before = lambda _: None
+            await stage.settle(120)
+            assert (await stage.conditions(PodCliqueSet, "llm"))["Stalled"][0] == "False"
+            assert "lastErrors" not in await status(stage)
+            assert "PodGangRefused" not in await stage.conditions(PodClique, "llm-0-worker")
+            (pod,) = await stage.all(Pod)
+            assert not pod["spec"].get("schedulingGates")
+
+    run(story())
