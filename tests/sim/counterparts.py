@@ -71,6 +71,9 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "test_a_group_below_its_minimum_and_back": (
             "a group falls below its minimum and grows again",
         ),
+        "test_a_group_goes_on_with_fewer_than_its_minimum_and_grows_again": (
+            "a group falls below its minimum and grows again",
+        ),
         "test_nothing_is_left_of_a_set_that_is_deleted": (
             "a set with everything is deleted",
             "a set is deleted",
@@ -126,6 +129,7 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "test_a_missing_priority_class_is_told_and_waited_for": ("a priority class comes late",),
     },
+    "workloads/test_placement.py": {},
     "workloads/test_rolling_recreate.py": {
         "test_ru7_one_pod_of_one_replica_at_a_time": (
             "RU7: a clique is rolled",
@@ -258,6 +262,8 @@ ONLY_END_TO_END = {
     "test_what_cannot_work_is_refused_with_the_field": "admission alone",
     "test_pods_know_their_place": "what is in a pod, and nothing that could go wrong",
     "test_columns_say_how_it_is": "what kubectl shows",
+    "test_kubectl_shows_that_a_minimum_is_given_up": "what kubectl shows",
+    "test_pods_wait_for_the_verdict_and_are_born_where_it_says": "no placement is simulated",
     "test_kubectl_explains_what_to_do_with_on_delete": "what kubectl shows",
     "test_other_strategies_are_refused_with_those_that_there_are": "admission alone",
     "test_every_example_has_a_page_that_walks_through_it": "a page",

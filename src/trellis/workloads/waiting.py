@@ -66,7 +66,7 @@ def waited_for(outline: Outline, live: Mapping[str, int]) -> tuple[str, ...]:
 def accounts(outline: Outline) -> tuple[str, ...]:
     """The service accounts under which pods wait, in the order of their names."""
     waiting = (one for one in _kinds_of_members(outline) if outline.parents(one))
-    return tuple(sorted({_account(one.template.spec.pod_spec) for one in waiting}))
+    return tuple(sorted({account(one.template.spec.pod_spec) for one in waiting}))
 
 
 def role(owning: PodCliqueSet, cliques: Iterable[str]) -> Role:
@@ -102,7 +102,8 @@ class _Identity(Value, frozen=True, kw_only=True):
 _IDENTITY = msgspec.json.Decoder(_Identity)
 
 
-def _account(pod_spec: msgspec.Raw) -> str:
+def account(pod_spec: msgspec.Raw) -> str:
+    """The service account that pods made from it run under."""
     found = _IDENTITY.decode(pod_spec)
     return found.service_account_name or found.service_account or DEFAULT_ACCOUNT
 

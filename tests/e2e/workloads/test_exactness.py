@@ -32,8 +32,6 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from tests.e2e.workloads.world import Json, World
 
-PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-
 
 def image(name: str) -> dict[str, Any]:
     container = {"name": "main", "image": f"registry.example/{name}:1"}
@@ -225,15 +223,11 @@ async def test_a_missing_priority_class_is_told_and_waited_for(world: World) -> 
         return any(name in one["message"] and one["status"] == "True" for one in conditions)
 
     await world.until(SETS, "urgent", told, "the missing class to be named")
-    body = {"metadata": {"name": name}, "value": 1000}
-    await world.api.do("POST", PRIORITIES, body)
-    try:
+    async with world.priority_class(name):
         (pod,) = await world.until_ready(1)
         assert pod["spec"]["priorityClassName"] == name
         (gang,) = await world.ours(GANGS)
         assert gang["spec"]["priorityClassName"] == name
-    finally:
-        await world.api.do("DELETE", f"{PRIORITIES}/{name}")
 
 
 async def test_columns_say_how_it_is(world: World) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,7 @@ from tests.e2e.workloads.world import (
     SETS,
     is_true,
     name_of,
+    uid_of,
 )
 from tests.support.waiting import eventually
 
@@ -140,6 +142,59 @@ async def test_a_group_below_its_minimum_and_back(world: World) -> None:
     await world.until_ready(2)
     await world.scale(GROUPS, "wl-0-sg-x", 1)
     await world.until_ready(6)
+
+
+async def test_a_group_goes_on_with_fewer_than_its_minimum_and_grows_again(world: World) -> None:
+    """What is left of the base gang is held together; the rest comes back when it is asked for."""
+    group = a_group("sg", "w", replicas=3, least=2)
+    cliques = (a_clique("a"), a_clique("w", 2))
+    await world.make(SETS, a_set("few", *cliques, podCliqueScalingGroups=[group]))
+    before = await world.until_ready(7)
+    assert await world.names(GANGS) == {"few-0", "few-0-sg-0"}
+
+    await world.scale(GROUPS, "few-0-sg", 1)
+    left = await world.until_ready(3)
+    assert {uid_of(pod) for pod in left} <= {uid_of(pod) for pod in before}
+    await world.until_count(GANGS, 1)
+
+    def shrunk(found: Json) -> bool:
+        return [one["name"] for one in found["spec"]["podgroups"]] == ["few-0-a", "few-0-sg-0-w"]
+
+    await world.until(GANGS, "few-0", shrunk, "only what is left")
+    assert await world.names(CLIQUES) == {"few-0-a", "few-0-sg-0-w"}
+    await world.until(SETS, "few", partial(is_true, kind="Ready"), "to be ready all the same")
+    assert not is_true(await world.get(GROUPS, "few-0-sg"), "MinAvailableBreached")
+
+    await world.scale(GROUPS, "few-0-sg", 3)
+    after = await world.until_ready(7)
+    assert {uid_of(pod) for pod in left} <= {uid_of(pod) for pod in after}
+    await world.until_count(GANGS, 2)
+    whole = [one["name"] for one in (await world.get(GANGS, "few-0"))["spec"]["podgroups"]]
+    assert whole == ["few-0-a", "few-0-sg-0-w", "few-0-sg-1-w"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "replicas", "warning"),
+    [
+        pytest.param("pclq", "warn-0-a", 1, "1 is below minAvailable, 2", id="a clique below it"),
+        pytest.param("pcsg", "warn-0-sg", 1, "1 is below minAvailable, 2", id="a group below it"),
+        pytest.param("pcsg", "warn-0-sg", 0, "scaled to zero", id="a group at zero"),
+        pytest.param("pcsg", "warn-0-sg", 2, "", id="a group that keeps it"),
+    ],
+)
+async def test_kubectl_shows_that_a_minimum_is_given_up(
+    world: World, kind: str, name: str, replicas: int, warning: str
+) -> None:
+    group = a_group("sg", "w", replicas=3, least=2)
+    body = a_set("warn", a_clique("a", 3, 2), a_clique("w"), podCliqueScalingGroups=[group])
+    await world.make(SETS, body)
+    await world.until_ready(6)
+    said = await world.cluster.kubectl(
+        "scale", kind, name, "-n", world.namespace, f"--replicas={replicas}"
+    )
+    shown = [line for line in said.splitlines() if line.startswith("Warning:")]
+    assert [warning in line for line in shown] == ([True] if warning else [])
+    assert f"{name} scaled" in said
 
 
 async def test_nothing_is_left_of_a_set_that_is_deleted(world: World) -> None:

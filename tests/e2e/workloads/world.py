@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 from trellis.embedded.nodes.loading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from tests.support.api import Answer, Api
     from tests.support.cluster import Cluster
@@ -37,6 +37,7 @@ GANGS = "podgangs"
 PODS = "pods"
 SERVICES = "services"
 CLAIMS = "resourceclaims"
+PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 _PREFIXES = {
     SETS: "/apis/grove.io/v1alpha1",
     CLIQUES: "/apis/grove.io/v1alpha1",
@@ -167,6 +168,15 @@ class World:
     async def kill(self, pods: Iterable[Json]) -> None:
         for pod in pods:
             await self.delete(PODS, name_of(pod))
+
+    @asynccontextmanager
+    async def priority_class(self, name: str) -> AsyncIterator[None]:
+        """Which all namespaces share, so it is there for the length of a block."""
+        await self.api.do("POST", PRIORITIES, {"metadata": {"name": name}, "value": 1000})
+        try:
+            yield
+        finally:
+            await self.api.do("DELETE", f"{PRIORITIES}/{name}")
 
     async def cordon(self) -> None:
         """No pod can go anywhere any more."""

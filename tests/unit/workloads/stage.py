@@ -59,16 +59,23 @@ _EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 
 @dataclass
 class Watched:
-    """The transport of the operators. `before` and `after` may raise in place of the server."""
+    """The transport of the operators. `before` and `after` may raise in place of the server.
+
+    `until`: what a change must wait for, by how the path of its object ends.
+    """
 
     inner: Transport
     before: Callable[[Request], None] = lambda _: None
     after: Callable[[Request], None] = lambda _: None
+    until: dict[str, asyncio.Event] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
     async def request(self, request: Request) -> Response:
         self.requests.append(request)
         self.before(request)
+        for path, passed in self.until.items():
+            if request.method == "PATCH" and request.path.endswith(path):
+                await passed.wait()
         response = await self.inner.request(request)
         self.after(request)
         return response

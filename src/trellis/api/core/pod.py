@@ -52,10 +52,11 @@ class Container(Value, frozen=True, kw_only=True):
 
 
 class PodSpec(Value, frozen=True, kw_only=True):
-    """Where a pod is, what holds it back and what it asks for."""
+    """Where a pod is, under whom it runs, what holds it back and what it asks for."""
 
     node_name: str = ""
     hostname: str = ""
+    service_account_name: str = ""
     scheduling_gates: tuple[Gate, ...] = ()
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()

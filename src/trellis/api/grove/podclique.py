@@ -15,6 +15,8 @@ from trellis.api.schema.marks import PodSpec, mark
 
 SCHEDULED = "PodCliqueScheduled"
 MIN_AVAILABLE_BREACHED = "MinAvailableBreached"
+# What whoever makes its gang says, while there is none: the gang itself cannot.
+GANG_REFUSED = "PodGangRefused"
 
 
 class PodCliqueSpec(Value, frozen=True, kw_only=True):

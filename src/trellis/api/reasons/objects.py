@@ -46,7 +46,7 @@ PRIORITY_CLASS_MISSING = Reason(
 QUOTA_REFUSED = Reason(
     "QuotaRefused",
     YOU_OR_ADMIN,
-    "A quota of the namespace refuses to let pods be made.",
+    "A quota of the namespace refuses to let pods or gangs be made.",
     "Ask for less, or have the quota raised.",
 )
 REFUSED = Reason(

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import AFTER_DEPARTURE
-from trellis.api.conditions import Motion
-from trellis.api.reasons import cliques, pending
+from trellis.api.conditions import Motion, find
+from trellis.api.grove.podclique import GANG_REFUSED
+from trellis.api.reasons import CATALOGUE, cliques, objects, pending
 from trellis.workloads.attempts import next_attempt
 from trellis.workloads.excess import told
 from trellis.workloads.holders import trouble_with
@@ -83,6 +84,10 @@ def _unknown(state: State) -> Trouble | None:
         message = f"PodCliqueSet {state.owner.metadata.name} has no clique that is called so"
         return Trouble(reason=cliques.NOT_IN_TEMPLATE, message=message)
     if state.gang is None:
+        refusal = find(state.clique.status.conditions, GANG_REFUSED)
+        if refusal is not None:
+            reason = CATALOGUE.get(refusal.reason, objects.REFUSED)
+            return Trouble(reason=reason, message=refusal.message)
         message = f"PodGang {state.member.place.gang} has not been made yet"
         return Trouble(reason=pending.GANG_MISSING, message=message, motion=Motion.MOVING)
     return None

@@ -18,7 +18,7 @@ from trellis.api.conditions import (
     merged,
     summary,
 )
-from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED, SCHEDULED
+from trellis.api.grove.podclique import GANG_REFUSED, MIN_AVAILABLE_BREACHED, SCHEDULED
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import GANG_GATE, POD_CLIQUE, managed, selector
 from trellis.api.reasons import cliques, objects, pending, updates
@@ -65,9 +65,15 @@ def status(
         schedule_gated_replicas=counted.gated,
         scheduled_replicas=counted.scheduled,
         hpa_pod_selector=_selector(state),
-        conditions=merged(present.conditions, findings, OWNED, seen),
+        conditions=merged(present.conditions, findings, _owned(state), seen),
         first_available_time=breach.first_available(state, counted, now),
     )
+
+
+def _owned(state: State) -> tuple[str, ...]:
+    """Where a gang is there or none is needed, what was said of its absence goes."""
+    awaits_gang = state.gang is None and state.replicas > 0
+    return OWNED if awaits_gang else (*OWNED, GANG_REFUSED)
 
 
 def _verdict(

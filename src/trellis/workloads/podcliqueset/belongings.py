@@ -17,17 +17,18 @@ from trellis.workloads.podcliqueset import legacy
 from trellis.workloads.podcliqueset.comparing import compare_binding, compare_role
 from trellis.workloads.podcliqueset.predecessor import waiting_for_the_collector
 from trellis.workloads.podcliqueset.settled import Settled
-from trellis.workloads.podcliqueset.waiters import Rights, rights
+from trellis.workloads.podcliqueset.waiters import Rights, accounts_in_use, rights
 from trellis.workloads.sharing import keep_claims, known, set_claims
 from trellis.workloads.trouble import Trouble, trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping
+    from collections.abc import Awaitable, Iterable
 
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.runtime.io import IO
     from trellis.workloads.caches import Caches
     from trellis.workloads.outline import Outline
+    from trellis.workloads.podcliqueset.survey import Survey
     from trellis.workloads.trouble import Written
 
 T = TypeVar("T", bound=Object)
@@ -54,24 +55,20 @@ class Belongings:
         self._roles = Children(cache=caches.roles, compare=compare_role)
         self._bindings = Children(cache=caches.bindings, compare=compare_binding)
 
-    async def keep(
-        self, io: IO, found: PodCliqueSet, outline: Outline, group_replicas: Mapping[str, int]
-    ) -> Kept:
-        """`group_replicas`: how many replicas each scaling group has now, by its full name."""
-        waiting = await self._rights(io, found, outline, group_replicas)
+    async def keep(self, io: IO, found: PodCliqueSet, outline: Outline, seen: Survey) -> Kept:
+        waiting = await self._rights(io, found, outline, seen)
         return waiting + await self._claims(io, found, outline)
 
-    async def _rights(
-        self, io: IO, found: PodCliqueSet, outline: Outline, group_replicas: Mapping[str, int]
-    ) -> Kept:
+    async def _rights(self, io: IO, found: PodCliqueSet, outline: Outline, seen: Survey) -> Kept:
         uid, caches = found.metadata.uid, self._caches
         key = Key(found.metadata.namespace, names.role(found.metadata.name))
         have = Rights(role=caches.roles.get(key), binding=caches.bindings.get(key))
-        facts = (outline, group_replicas, have)
+        older = self._older_accounts(found) if seen.outdated and outline.waits else frozenset()
+        facts = (outline, seen.group_replicas, have, older)
         if self._settled.holds(uid, _RIGHTS, facts):
             return Kept()
         pods = caches.pods.find(BY_SET, str(found.metadata.key))
-        want = rights(outline, group_replicas, have, pods)
+        want = rights(outline, seen.group_replicas, have, pods, older)
         written = (
             await _tried(
                 found, io.converge(found, self._roles, _some(have.role), _some(want.role))
@@ -84,6 +81,14 @@ class Belongings:
         if _changed_nothing(written) and not legacy.is_groves(have.role):
             self._settled.note(uid, _RIGHTS, facts)
         return Kept(written, tuple(_troubles(("Role", "RoleBinding"), written)))
+
+    def _older_accounts(self, found: PodCliqueSet) -> frozenset[str]:
+        """Looked for only while an update is under way: else all have those of the template."""
+        caches, uid = self._caches, found.metadata.uid
+        labelled = caches.cliques.find(BY_SET, str(found.metadata.key))
+        owned = ((one, caches.set_of(one)) for one in labelled)
+        own = (one for one, by in owned if by is not None and by.metadata.uid == uid)
+        return accounts_in_use(own, caches.pods.owned)
 
     async def _claims(self, io: IO, found: PodCliqueSet, outline: Outline) -> Kept:
         uid = found.metadata.uid

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from trellis.api.conditions import READY, is_true
+from trellis.api.conditions import READY, STALLED, is_true
 from trellis.api.grove.podcliqueset import GANG_STATUSES_LIMIT, GangStatus
 from trellis.api.scheduler.podgang import (
     DISRUPTION_TARGET,
@@ -31,15 +32,20 @@ if TYPE_CHECKING:
 
 _PHASES = (RUNNING, STARTING, PENDING)
 _ALARMS = (UNHEALTHY, DISRUPTION_TARGET)
+_MOST_STALLED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gangs:
-    """`told` are those in the status; `phases` counts all of them."""
+    """`told` are those in the status; `phases` counts all of them.
+
+    `stalled` are the first of the unwell with which nothing goes on until somebody does something.
+    """
 
     told: tuple[GangStatus, ...] = ()
     phases: Mapping[str, int] = field(default_factory=dict)
     unhealthy: int = 0
+    stalled: tuple[PodGang, ...] = ()
 
     def __str__(self) -> str:
         counted = [f"{count} {phase}" for phase, count in self.phases.items()]
@@ -62,12 +68,18 @@ def gangs(found: Iterable[PodGang], uid: str) -> Gangs:
             unhealthy += broken
             ranked.append((phase == RUNNING and not broken, gang.metadata.name, gang))
     ranked.sort(key=itemgetter(0, 1))
+    unwell = (gang for well, _, gang in ranked if not well)
     order = (*_PHASES, *sorted(phase for phase in counted if phase not in _PHASES))
     return Gangs(
         told=tuple(_told(gang) for _, _, gang in ranked[:GANG_STATUSES_LIMIT]),
         phases={phase: counted[phase] for phase in order if counted[phase]},
         unhealthy=unhealthy,
+        stalled=tuple(islice(_stalled(unwell), _MOST_STALLED)),
     )
+
+
+def _stalled(found: Iterable[PodGang]) -> Iterator[PodGang]:
+    return (gang for gang in found if is_true(gang.status.conditions, STALLED))
 
 
 def _told(gang: PodGang) -> GangStatus:

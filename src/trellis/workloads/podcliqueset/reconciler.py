@@ -91,6 +91,8 @@ def _wakes_of_sets(caches: Caches) -> tuple[Wakes[Any], ...]:
         Wakes(caches.roles, owner),
         Wakes(caches.bindings, owner),
         Wakes(caches.claims, owner),
+        Wakes(caches.services, owner),
+        Wakes(caches.autoscalers, owner),
         woken_by_templates(caches, lambda found: (found.metadata.key,)),
         woken_by_priority_classes(caches),
     )

@@ -33,8 +33,10 @@ from trellis.workloads.updates.reading import rolls, strategy_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet, PodCliqueSetStatus
     from trellis.api.reasons import Reason
+    from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.outline import Outline
     from trellis.workloads.podcliqueset.gangs import Gangs
     from trellis.workloads.podcliqueset.survey import Survey
@@ -46,7 +48,10 @@ _MOST_ERRORS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """All that the status is told from. `remains`: PodCliques of the set that are still there."""
+    """All that the status is told from. `remains`: PodCliques of the set that are still there.
+
+    `unserved`: a Service or autoscaler that is not as the template says, if the rest is.
+    """
 
     set: PodCliqueSet
     outline: Outline
@@ -54,6 +59,7 @@ class State:
     gangs: Gangs
     troubles: tuple[Trouble, ...] = ()
     missing_classes: tuple[str, ...] = ()
+    unserved: str = ""
     remains: int = 0
 
     @property
@@ -63,7 +69,7 @@ class State:
     @property
     def complete(self) -> bool:
         """Whether all that is to be made is there, with the current template."""
-        return not self.seen.behind
+        return not (self.seen.behind or self.unserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class Told:
 
 def told(state: State, seen: Pass) -> Told:
     present, update = state.set.status, update_of(state)
-    troubles = (*state.troubles, *_without_priority(state), *_of_cliques(state))
+    troubles = (*state.troubles, *_without_priority(state), *_of_children(state))
     verdict = _verdict(state, troubles, update)
     versioned, finding = set_status(present, _facts(state, update), seen)
     findings = (*summary(verdict), finding)
@@ -126,7 +132,7 @@ def _facts(state: State, update: Outlook) -> SetFacts:
         outlook=update,
         generation=state.outline.generation_hash,
         handed=all(index in seen.handed for index in asked),
-        outdated=any(one.outdated for one in seen.replicas),
+        outdated=seen.outdated,
         updated=seen.updated,
         counts=seen.counts,
     )
@@ -147,18 +153,19 @@ def _without_priority(state: State) -> Iterator[Trouble]:
         yield Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=message)
 
 
-def _of_cliques(state: State) -> Iterator[Trouble]:
-    """What keeps replicas from becoming available, where a PodClique says so and the set does not
-    know it by itself."""
+def _of_children(state: State) -> Iterator[Trouble]:
+    """What keeps replicas from becoming available, where a PodClique or PodGang says so and the set
+    does not know it by itself."""
     if state.available:
         return
     known = {objects.PRIORITY_CLASS_MISSING.token} if state.missing_classes else set[str]()
     known |= {one.reason.token for one in state.troubles}
-    for clique in state.seen.stuck:
-        stalled = find(clique.status.conditions, STALLED)
+    stuck: tuple[PodClique | PodGang, ...] = (*state.seen.stuck, *state.gangs.stalled)
+    for child in stuck:
+        stalled = find(child.status.conditions, STALLED)
         if stalled is not None and stalled.reason not in known:
             reason = CATALOGUE.get(stalled.reason, objects.REPLICAS_UNAVAILABLE)
-            message = f"PodClique {clique.metadata.name}: {stalled.message}"
+            message = f"{child.resource.kind} {child.metadata.name}: {stalled.message}"
             yield Trouble(reason=reason, message=message)
 
 
@@ -181,7 +188,8 @@ def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Ve
     if not state.complete:
         seen = state.seen
         made = f"{seen.wanted - seen.behind} of {seen.wanted} PodCliques and scaling groups"
-        message = f"{made} are as the template says; waiting for {seen.first_behind}"
+        lacking = seen.first_behind or state.unserved
+        message = f"{made} are as the template says; waiting for {lacking}"
         return _under_way(objects.CREATING_CHILDREN, message)
     if not state.available:
         message = f"{_counted(state)}; waiting for {state.seen.waits_for}"

@@ -69,6 +69,11 @@ class Survey:
     """The replicas of which every PodClique bears the templates of now."""
     counts: Counts = field(default_factory=Counts)
 
+    @property
+    def outdated(self) -> bool:
+        """Whether anything has an older template still, or may have."""
+        return any(one.outdated for one in self.replicas)
+
 
 def survey(layout: Layout, sight: Sight) -> Survey:
     look = _Look(layout, sight)

@@ -23,6 +23,7 @@ from trellis.workloads.podcliqueset.belongings import Belongings
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.gangs import gangs
 from trellis.workloads.podcliqueset.layout import Layouts
+from trellis.workloads.podcliqueset.serving import Serving
 from trellis.workloads.podcliqueset.status import State, refused, told
 from trellis.workloads.podcliqueset.survey import Sight, survey
 
@@ -61,6 +62,7 @@ class SetReconciler:
         self._board = board
         self._clock = clock
         self._belongings = Belongings(caches)
+        self._serving = Serving(caches)
         self._pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
         self._sight = Sight(
             clique=caches.cliques.get,
@@ -88,7 +90,7 @@ class SetReconciler:
             return DONE if left is None else Again(left)
         layout = self._layouts.of(self._outlines.of(found))
         seen = survey(layout, self._sight)
-        kept = await self._belongings.keep(io, found, layout.outline, seen.group_replicas)
+        kept = await self._belongings.keep(io, found, layout.outline, seen)
         state = self._state(found, layout, seen, kept.troubles)
         tells = told(state, Pass(found.metadata.generation, self._clock.now()))
         left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)
@@ -114,5 +116,11 @@ class SetReconciler:
                 for name in layout.priority_classes
                 if caches.priority_classes.get(Key("", name)) is None
             ),
+            unserved=self._unserved(found, layout, seen),
             remains=0 if layout.replicas else len(caches.cliques.find(BY_SET, filed)),
         )
+
+    def _unserved(self, found: PodCliqueSet, layout: Layout, seen: Survey) -> str:
+        """Looked for once for a generation, when all the rest is as it says."""
+        is_observed = found.status.observed_generation == found.metadata.generation
+        return "" if is_observed or seen.behind else self._serving.first_behind(layout.outline)

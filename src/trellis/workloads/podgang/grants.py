@@ -31,6 +31,8 @@ GRANTS = (
         resources=(_SETS.plural, _CLIQUES.plural, _GROUPS.plural),
         verbs=READ,
     ),
+    # While there is no gang, a PodClique says why.
+    Grant(group=_CLIQUES.group, resources=(f"{_CLIQUES.plural}/status",), verbs=("patch",)),
     Grant(group=_GANGS.group, resources=(_GANGS.plural,), verbs=_KEEP),
     Grant(group=_GANGS.group, resources=(f"{_GANGS.plural}/status",), verbs=("patch",)),
     # Needed to own something that holds up its owner's deletion, where clusters ask for it.

@@ -27,6 +27,7 @@ from trellis.workloads.podgang.handing import Handing
 from trellis.workloads.podgang.kaiside import KaiSide, is_enabled
 from trellis.workloads.podgang.observing import Observer
 from trellis.workloads.podgang.plan import plan
+from trellis.workloads.podgang.refusing import bearer, refused, said_by_clique, said_by_gang
 from trellis.workloads.podgang.status import Standing
 from trellis.workloads.podgang.telling import (
     claimed_by_another,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.meta import Key
     from trellis.api.scheduler.podgang import PodGang
-    from trellis.kube.errors import KubeError
     from trellis.runtime.converged import Converged
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -122,7 +122,7 @@ class Reconciler:
         gang = self._caches.gangs.get(key)
         # Pods that another operator made keep the gang that they name for as long as they live.
         if gang is not None and (claim.place or not self._observer.is_named_by_live_pods(key)):
-            await self._converge(io, key, claim.set, None)
+            _raise_refusal(await self._converge(io, key, claim.set, None))
         return DONE
 
     async def _write(
@@ -133,6 +133,8 @@ class Reconciler:
             written = await self._converge(io, state.key, state.set, wanted)
         except Conflict:
             return Again(OVERTAKEN_SECONDS)
+        await self._tell_refusal(io, state, written)
+        _raise_refusal(written)
         told = [note for each in written.conflicts for note in held_by_another(state.set, each)]
         if written.patched:
             told += made_anew(state, causes[0])
@@ -150,7 +152,7 @@ class Reconciler:
     async def _converge(
         self, io: IO, key: Key, owner: PodCliqueSet, wanted: PodGang | None
     ) -> Converged:
-        """Has the gang as it is wanted, or not at all. What the server will not do is raised."""
+        """Has the gang as it is wanted, or not at all."""
         holder = self._caches.gangs.get(key)
         have = (holder,) if holder is not None else ()
         want = (wanted,) if wanted is not None else ()
@@ -159,8 +161,19 @@ class Reconciler:
         written = await io.converge(owner, children, have, want)
         if written.refused:
             io.record(self._caches.sets, owner, unwritten(written.refused[0]))
-            raise written.refused[0].error
         return written
+
+    async def _tell_refusal(self, io: IO, state: State, written: Converged) -> None:
+        found, gang, now = refused("PodGang", written), state.gang, self._clock.now()
+        if found is None:
+            return
+        if gang is not None:
+            seen = Pass(gang.metadata.generation, now)
+            await io.write_status(self._caches.gangs, gang, said_by_gang(gang, found, seen))
+        elif (clique := bearer(state)) is not None:
+            seen = Pass(clique.metadata.generation, now)
+            said = said_by_clique(clique, found, seen)
+            await io.write_status(self._caches.cliques, clique, said)
 
     async def _tend(self, io: IO, found: Found) -> Outcome:
         """All that follows from what is stored: the gang is handed over, let go, and told of."""
@@ -175,21 +188,22 @@ class Reconciler:
             threats=found.threats(),
             waits_for=waits_for,
             problem=handed.problem,
+            refusal=refused("Pod", lifted),
             is_renewed=found.is_renewed(),
         )
         left = await self._tell(io, found, standing)
-        if trouble := handed.trouble or lifted:
-            raise trouble
+        if handed.trouble is not None:
+            raise handed.trouble
+        _raise_refusal(lifted)
         return _soonest(left, handed.again, found.seconds_left())
 
-    async def _lift(self, io: IO, gang: PodGang, pods: Sequence[Pod]) -> KubeError | None:
-        """Takes our gate off these pods; returns why it could not be, if it could not."""
+    async def _lift(self, io: IO, gang: PodGang, pods: Sequence[Pod]) -> Converged | None:
+        """Takes our gate off these pods, if there are any."""
         if not pods:
             return None
         children = Children(cache=self._caches.pods, compare=by_name, part=gang.metadata.uid)
         edits = [Edit(pod, gate.without_gate(pod)) for pod in pods]
-        lifted = await io.edit(gang, children, edits)
-        return lifted.refused[0].error if lifted.refused else None
+        return await io.edit(gang, children, edits)
 
     def _waits_for(self, state: State) -> str:
         """The base gang of a scaled one, while it is not scheduled."""
@@ -216,6 +230,12 @@ class Reconciler:
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""
         return bool(self._caches.cliques.find(BY_BASE_GANG, str(state.key)))
+
+
+def _raise_refusal(written: Converged | None) -> None:
+    """So that it is tried again."""
+    if written is not None and written.refused:
+        raise written.refused[0].error
 
 
 def _soonest(*seconds: float | None) -> Outcome:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from trellis.api.scheduler.podgang import PodGang, PodGangStatus
     from trellis.workloads.podgang.muster import Muster
     from trellis.workloads.podgang.recycle import Threat
+    from trellis.workloads.trouble import Trouble
 
 _OWNED = (*SUMMARY, INITIALIZED, SCHEDULED, UNHEALTHY, DISRUPTION_TARGET)
 
@@ -53,14 +54,15 @@ _OWNED = (*SUMMARY, INITIALIZED, SCHEDULED, UNHEALTHY, DISRUPTION_TARGET)
 class Standing:
     """How a gang is after a pass. `waits_for` is the base gang that is not scheduled yet.
 
-    `problem` keeps it from being scheduled at all; `is_renewed` while pods from before it was made
-    anew are still there.
+    `problem` keeps it from being scheduled at all; `refusal` is why gates could not be lifted;
+    `is_renewed` while pods from before it was made anew are still there.
     """
 
     musters: Sequence[Muster]
     threats: Sequence[Threat] = ()
     waits_for: str = ""
     problem: str = ""
+    refusal: Trouble | None = None
     is_renewed: bool = False
 
     @property
@@ -110,7 +112,7 @@ def is_new(gang: PodGang, standing: Standing) -> bool:
     What waits for others, be it a base gang or the scheduler, is news.
     """
     coming = not (standing.is_let_go or standing.waits_for)
-    calm = not (standing.problem or standing.threats)
+    calm = not (standing.problem or standing.refusal or standing.threats)
     return coming and calm and find(gang.status.conditions, SCHEDULED) is None
 
 
@@ -136,6 +138,13 @@ def _findings(present: tuple[Condition, ...], standing: Standing) -> Iterator[Fi
 
 
 def _verdict(present: tuple[Condition, ...], standing: Standing) -> Verdict:
+    if (refusal := standing.refusal) is not None:
+        return Verdict(
+            ready=standing.is_running,
+            motion=refusal.motion,
+            reason=refusal.reason,
+            message=refusal.message,
+        )
     if standing.is_running:
         return Verdict(ready=True, motion=Motion.SETTLED, reason=gangs.ALL_MINIMA_READY)
     if standing.problem:

@@ -25,6 +25,7 @@ from trellis.api.core.pod import (
     PodStatus,
     Terminated,
 )
+from trellis.api.grove.podclique import GANG_REFUSED, PodCliqueStatus
 from trellis.api.labels import (
     GANG_GATE,
     POD_INDEX,
@@ -42,12 +43,24 @@ from trellis.workloads.podclique.state import State
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from trellis.api.grove.podclique import PodClique, PodCliqueStatus
+    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.workloads.outline import Member
 
 NOW = START + timedelta(hours=1)
 MOST = 5_000
+# As who makes gangs says that the server will not have the one that it needs.
+NO_GANG = PodCliqueStatus(
+    conditions=(
+        Condition(
+            type=GANG_REFUSED,
+            status=Status.TRUE.value,
+            reason="QuotaRefused",
+            message="PodGang: exceeded quota",
+            last_transition_time=START,
+        ),
+    )
+)
 
 
 def pod_name(clique: str, index: int, before: str = "") -> str:

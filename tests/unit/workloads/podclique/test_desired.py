@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.virtual import START
-from tests.unit.workloads.podclique.builders import NOW, a_pod, a_scene, pod_name
+from tests.unit.workloads.podclique.builders import NO_GANG, NOW, a_pod, a_scene, pod_name
 from trellis.api.annotation import AFTER_DEPARTURE, ATTEMPT, PLACEMENT
+from trellis.api.conditions import Motion
 from trellis.api.core.pod import FAILED, SUCCEEDED
 from trellis.api.reasons import objects, pending
 from trellis.runtime.converged import NameConflict
@@ -125,6 +126,14 @@ def test_nothing_is_touched_while_there_is_no_ledger() -> None:
     assert (made(planned), gone(planned)) == ([], [])
     assert planned.hold is not None
     assert planned.hold.reason is pending.GANG_MISSING
+
+
+def test_why_there_is_no_gang_is_passed_on() -> None:
+    planned = plan(a_scene(1, names=None, status=NO_GANG).state)
+    assert planned.hold is not None
+    assert planned.hold.reason is objects.QUOTA_REFUSED
+    assert planned.hold.message == "PodGang: exceeded quota"
+    assert planned.hold.motion is Motion.STUCK
 
 
 def test_all_go_where_none_are_wanted_with_or_without_a_gang() -> None:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from tests.support.virtual import START
 from tests.unit.workloads.podclique.builders import (
+    NO_GANG,
     NOW,
     Scene,
     a_pod,
@@ -399,3 +400,16 @@ def test_counts_make_sense_whatever_pods_say(
     assert 0 <= found.schedule_gated_replicas <= found.replicas
     again = told(scene.but(status=found), LATER)
     assert again == found
+
+
+@pytest.mark.parametrize(
+    ("scene", "kept"),
+    [
+        pytest.param(a_scene(2, names=None), True, id="while there is no gang"),
+        pytest.param(a_scene(2), False, id="when there is one"),
+        pytest.param(a_scene(2, names=None, spec={"replicas": 0}), False, id="when none is needed"),
+    ],
+)
+def test_why_there_is_no_gang_is_said_until_that_is_over(scene: Scene, kept: bool) -> None:
+    found = told(scene.but(status=NO_GANG))
+    assert ("PodGangRefused" in conditions(found)) == kept

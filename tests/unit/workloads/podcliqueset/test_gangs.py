@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tests.unit.workloads.podcliqueset.builders import WHEN, a_condition, a_gang
 from tests.unit.workloads.sets import a_set
-from trellis.api.conditions import READY
+from trellis.api.conditions import READY, STALLED
 from trellis.api.grove.podcliqueset import GANG_STATUSES_LIMIT
 from trellis.api.labels import managed
 from trellis.api.scheduler.podgang import (
@@ -86,3 +86,16 @@ def test_the_list_is_bounded_the_counts_are_whole_and_no_unwell_one_is_left_out_
     told = [one.phase != RUNNING for one in seen.told]
     assert sum(told) == min(unwell, GANG_STATUSES_LIMIT)
     assert told == sorted(told, reverse=True)
+
+
+def test_of_those_that_are_stuck_the_first_of_the_unwell_are_named() -> None:
+    stuck = a_condition(STALLED)
+    found = [
+        a_gang(SET, "b", PENDING, stuck),
+        a_gang(SET, "a", PENDING, stuck),
+        a_gang(SET, "moving", PENDING, a_condition(STALLED, "False")),
+        a_gang(SET, "well", RUNNING, stuck),
+    ]
+    assert [one.metadata.name for one in gangs(found, UID).stalled] == ["a", "b"]
+    many = [a_gang(SET, str(index), PENDING, stuck) for index in range(9)]
+    assert len(gangs(many, UID).stalled) == 5

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
-from tests.support.virtual import virtual
+from tests.support.virtual import run, virtual
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_group, a_set_body
 from tests.unit.workloads.stage import a_stage
 from trellis.api.core.pod import Pod
 from trellis.api.core.priorityclass import PriorityClass
 from trellis.api.core.rbac import Role, RoleBinding
 from trellis.api.core.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from trellis.api.core.serviceaccount import ServiceAccount
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
@@ -21,12 +24,15 @@ from trellis.api.grove.template import IN_ORDER
 from trellis.api.labels import PART_OF, SET_FINALIZER, Component, common, managed
 from trellis.api.meta import owner, to_builtins
 from trellis.api.scheduler.podgang import PodGang
-from trellis.kube.errors import Unreachable
+from trellis.kube.errors import Failure, Forbidden, Unreachable
 from trellis.workloads.outline import Outline
+from trellis.workloads.podclique.reconciler import controller as podcliques
 from trellis.workloads.podcliqueset.reconciler import controllers
 from trellis.workloads.podgang.reconciler import controller as podgangs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.workloads.stage import Stage
     from trellis.kube.transport import Request
 
@@ -136,6 +142,67 @@ async def test_a_generation_counts_as_observed_when_all_children_bear_it() -> No
         assert images == ["registry.example/app:2"] * 2
 
 
+QUIET: Json = {"headlessServiceConfig": {"publishNotReadyAddresses": False}}
+
+
+def scaled(most: int) -> Json:
+    return a_clique("worker", autoScalingConfig={"minReplicas": 1, "maxReplicas": most})
+
+
+@pytest.mark.parametrize(
+    ("newer", "held"),
+    [
+        pytest.param(a_set_body("llm", scaled(5), **QUIET), "/services/llm-0", id="Service"),
+        pytest.param(
+            a_set_body("llm", scaled(9)),
+            "/horizontalpodautoscalers/llm-0-worker",
+            id="HorizontalPodAutoscaler",
+        ),
+    ],
+)
+def test_a_generation_is_not_observed_before_what_serves_pods_bears_it(
+    newer: Json, held: str
+) -> None:
+    async def story() -> None:
+        stage = await a_stage()
+
+        def refuse(request: Request) -> None:
+            if request.method == "PATCH" and request.path.endswith(held):
+                raise Forbidden(str(request), Failure(code=403, message="not today"))
+
+        async with stage.operator(controllers):
+            await stage.make(PodCliqueSet, a_set_body("llm", scaled(5)))
+            await stage.settle()
+            assert (await status(stage))["observedGeneration"] == 1
+            stage.watched.before = refuse
+            await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
+            await stage.settle()
+            assert (await status(stage))["observedGeneration"] == 1
+            stage.watched.before = lambda _: None
+            await stage.settle(60)
+            assert (await status(stage))["observedGeneration"] == 2
+
+    run(story())
+
+
+@virtual
+async def test_a_service_that_comes_late_is_told_of_and_waited_for() -> None:
+    stage = await a_stage()
+    held = asyncio.Event()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, a_set_body("llm", scaled(5)))
+        await stage.settle()
+        stage.watched.until["/services/llm-0"] = held
+        newer = a_set_body("llm", scaled(5), **QUIET)
+        await stage.patch(PodCliqueSet, "llm", {"spec": newer["spec"]})
+        await stage.settle()
+        assert (await status(stage))["observedGeneration"] == 1
+        assert "waiting for Service llm-0" in await stage.message(PodCliqueSet, "llm", "Ready")
+        held.set()
+        await stage.settle(1)
+        assert (await status(stage))["observedGeneration"] == 2
+
+
 @virtual
 async def test_a_generation_is_not_observed_before_the_members_of_groups_bear_it() -> None:
     stage = await a_stage()
@@ -208,6 +275,75 @@ async def test_those_that_wait_get_the_right_to_read_whom_they_wait_for() -> Non
         await stage.settle()
         assert await stage.find(Role, ROLE) is None
         assert await stage.find(RoleBinding, ROLE) is None
+
+
+async def subjects(stage: Stage) -> list[str]:
+    return [one["name"] for one in (await stage.get(RoleBinding, ROLE))["subjects"]]
+
+
+async def hand_over(stage: Stage, account: str) -> None:
+    """The set's workers are to run under another account from now on."""
+    template = in_turn()["spec"]["template"]
+    template["cliques"][1]["spec"]["podSpec"] = POD_SPEC | {"serviceAccountName": account}
+    await stage.patch(PodCliqueSet, "llm", {"spec": {"template": template}})
+    await stage.settle()
+
+
+async def make_worker(stage: Stage, replica: int, account: str) -> str:
+    clique = await stage.get(PodClique, f"llm-{replica}-worker")
+    found = msgspec.json.decode(msgspec.json.encode(clique), type=PodClique)
+    metadata = {
+        "name": f"llm-{replica}-worker-0",
+        "labels": managed("llm"),
+        "ownerReferences": [to_builtins(owner(found))],
+    }
+    await stage.make(ServiceAccount, {"metadata": {"name": account}})
+    spec = POD_SPEC | {"serviceAccountName": account}
+    await stage.make(Pod, {"metadata": metadata, "spec": spec})
+    return str(metadata["name"])
+
+
+@virtual
+async def test_replicas_that_wait_for_their_turn_keep_the_rights_of_their_account() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        await stage.make(PodCliqueSet, in_turn(replicas=2))
+        await stage.settle()
+        await make_well(stage)
+        await stage.settle()
+        await hand_over(stage, "others")
+        bore = [
+            one["spec"]["podSpec"]["serviceAccountName"]
+            for one in await stage.all(PodClique)
+            if one["metadata"]["name"].endswith("-worker")
+        ]
+        assert "workers" in bore, "no replica waits for its turn"
+        assert await subjects(stage) == ["others", "workers"]
+
+
+@virtual
+async def test_an_account_is_dropped_with_the_last_pod_that_runs_under_it() -> None:
+    stage = await a_stage()
+    async with stage.operator(controllers):
+        body = in_turn(replicas=1)
+        body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+        await stage.make(PodCliqueSet, body)
+        await stage.settle()
+        await make_well(stage)
+        pod = await make_worker(stage, 0, "workers")
+        await hand_over(stage, "others")
+        outdated = {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 0}
+        await stage.patch(PodClique, "llm-0-worker", {"status": outdated}, part="status")
+        await stage.settle()
+        assert await subjects(stage) == ["others", "workers"]
+        stage.forget()
+        await stage.settle(60)
+        assert stage.writes() == []
+
+        await stage.delete(Pod, pod, grace=0)
+        await make_well(stage)
+        await stage.settle()
+        assert await subjects(stage) == ["others"]
 
 
 @virtual
@@ -441,3 +577,51 @@ async def test_what_keeps_a_podclique_from_having_pods_is_told_on_the_set() -> N
         told = await stage.message(PodCliqueSet, "llm", "Stalled")
         assert told == "PodClique llm-0-worker: no more"
         assert ("QuotaRefused", told) in await stage.events("llm")
+
+
+def over_quota(method: str, path: str) -> Callable[[Request], None]:
+    def refuse(request: Request) -> None:
+        if request.method == method and path in request.path and "status" not in request.path:
+            raise Forbidden(str(request), Failure(code=403, message="exceeded quota: small"))
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("refuse", "told"),
+    [
+        pytest.param(
+            over_quota("POST", "/podgangs"),
+            "PodClique llm-0-worker: PodGang: create llm-0: exceeded quota: small",
+            id="a gang that cannot be made",
+        ),
+        pytest.param(
+            over_quota("PATCH", "/pods/"),
+            "PodGang llm-0: Pod: patch llm-0-worker-",
+            id="a gate that cannot be lifted",
+        ),
+    ],
+)
+def test_what_keeps_a_gang_from_starting_is_told_on_the_set_until_it_is_over(
+    refuse: Callable[[Request], None], told: str
+) -> None:
+    async def story() -> None:
+        stage = await a_stage()
+        stage.watched.before = refuse
+        async with stage.operator(controllers, podgangs, podcliques):
+            await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker")))
+            await stage.settle()
+            conditions = await stage.conditions(PodCliqueSet, "llm")
+            assert conditions["Stalled"] == ("True", "QuotaRefused")
+            (error,) = (await status(stage))["lastErrors"]
+            assert error["code"] == "QuotaRefused"
+            assert error["description"].startswith(told)
+            stage.watched.before = lambda _: None
+            await stage.settle(120)
+            assert (await stage.conditions(PodCliqueSet, "llm"))["Stalled"][0] == "False"
+            assert "lastErrors" not in await status(stage)
+            assert "PodGangRefused" not in await stage.conditions(PodClique, "llm-0-worker")
+            (pod,) = await stage.all(Pod)
+            assert not pod["spec"].get("schedulingGates")
+
+    run(story())

@@ -74,6 +74,14 @@ NO_REPLICAS = World(a_set("llm", replicas=0))
             a_state(behind()), "False", "True", "False", "CreatingChildren", id="not all is made"
         ),
         pytest.param(
+            a_state(unserved="Service llm-0"),
+            "False",
+            "True",
+            "False",
+            "CreatingChildren",
+            id="a Service is of before",
+        ),
+        pytest.param(
             a_state(unready()), "False", "True", "False", "ReplicasUnavailable", id="not all ready"
         ),
         pytest.param(

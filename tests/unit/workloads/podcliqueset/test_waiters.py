@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import structs
 
-from tests.unit.workloads.sets import a_clique, a_set
-from trellis.api.core.pod import Pod
+from tests.unit.workloads.podcliqueset.builders import stored
+from tests.unit.workloads.sets import POD_SPEC, a_clique, a_set
+from trellis.api.core.pod import Pod, PodSpec
 from trellis.api.core.rbac import PolicyRule, Role, RoleBinding, Subject
 from trellis.api.grove.template import IN_ORDER
 from trellis.api.meta import Metadata
+from trellis.workloads.members import clique
 from trellis.workloads.outline import Outline
-from trellis.workloads.podcliqueset.waiters import Rights, rights
+from trellis.workloads.podcliqueset.waiters import Rights, accounts_in_use, rights
 from trellis.workloads.waiting import binding, role
+
+if TYPE_CHECKING:
+    from trellis.api.grove.podclique import PodClique
 
 IN_TURN = Outline(a_set("llm", a_clique("lead"), a_clique("worker"), startup=IN_ORDER))
 GROVES_RULE = PolicyRule(
@@ -58,3 +65,28 @@ def test_pods_that_grove_made_keep_what_their_waiter_needs() -> None:
 
 def test_what_grove_granted_goes_with_the_last_of_its_pods() -> None:
     assert rights(IN_TURN, {}, groves(), [NEW_POD]) == rights(IN_TURN, {}, Rights(), ())
+
+
+def test_whoever_has_an_older_template_keeps_its_rights() -> None:
+    wanted = rights(IN_TURN, {}, Rights(), (), {"former", "default"})
+    assert subjects(wanted.binding) == ["default", "former"]
+
+
+def made(account: str) -> list[PodClique]:
+    """The PodCliques of a set whose workers wait and run under that account."""
+    worker = a_clique("worker", podSpec=POD_SPEC | {"serviceAccountName": account})
+    outline = Outline(a_set("llm", a_clique("lead"), worker, startup=IN_ORDER))
+    return [stored(clique(outline, one, outline.set, None)) for one in outline.alone(0)]
+
+
+def a_pod_of(account: str) -> Pod:
+    return Pod(metadata=Metadata(name="p"), spec=PodSpec(service_account_name=account))
+
+
+def test_accounts_in_use_are_those_of_podcliques_that_wait_and_of_their_pods() -> None:
+    pods = {
+        "uid-llm-0-lead": [a_pod_of("leaders")],
+        "uid-llm-0-worker": [a_pod_of("former"), a_pod_of("")],
+    }
+    found = accounts_in_use(made("workers"), lambda uid: pods[uid])
+    assert found == {"workers", "former", "default"}

@@ -15,6 +15,7 @@ def test_it_may_do_what_it_does_and_no_more() -> None:
     assert granted == {
         "podcliquesets.grove.io": READ,
         "podcliques.grove.io": READ,
+        "podcliques/status.grove.io": {"patch"},
         "podcliquescalinggroups.grove.io": READ,
         "podgangs.scheduler.grove.io": READ | {"create", "patch", "delete"},
         "podgangs/status.scheduler.grove.io": {"patch"},

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from tests.unit.workloads.podgang.builders import NOW, a_gang, a_state, ago
 from trellis.api.conditions import Condition, Pass
+from trellis.api.reasons import objects
 from trellis.api.scheduler.podgang import PodGang, PodGangStatus
 from trellis.workloads.podgang.muster import Muster
 from trellis.workloads.podgang.recycle import Threat
@@ -18,9 +19,11 @@ from trellis.workloads.podgang.status import (
     notes,
     status,
 )
+from trellis.workloads.trouble import Trouble
 
 SEEN = Pass(4, NOW)
 WHOLE = Threat(clique="wl2-0-pc-a", since=ago(4), deadline=ago(-6))
+REFUSAL = Trouble(reason=objects.FORBIDDEN, message="Pod: patch p-0: not allowed")
 UNIT = Threat(clique="c", since=ago(4), deadline=ago(-3), group="wl2-0-sg-x", index=1)
 
 
@@ -146,6 +149,15 @@ def test_a_gang_from_its_first_pod_to_its_last(
                 "Scheduled": ("False", "KAIBackendMappingFailed"),
             },
             id="it cannot be handed over",
+        ),
+        pytest.param(
+            Standing(musters=(a_muster(),), refusal=REFUSAL),
+            {
+                "Ready": ("False", "Forbidden"),
+                "Reconciling": ("False", "Forbidden"),
+                "Stalled": ("True", "Forbidden"),
+            },
+            id="its gates cannot be lifted",
         ),
         pytest.param(
             Standing(musters=(a_muster(),), waits_for="wl2-0"),
