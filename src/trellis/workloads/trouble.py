@@ -25,7 +25,8 @@ Written: TypeAlias = Converged | KubeError
 
 # Nothing tells when a name that belongs to somebody else becomes free.
 LOOK_AGAIN_SECONDS = 30.0
-_OVER_QUOTA = "exceeded quota"
+# The second is said of a kind that the cluster has not begun to count: nothing of it may be made.
+_OF_A_QUOTA = ("exceeded quota", "status unknown for quota")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,4 +81,5 @@ def _cause(refusal: Refusal) -> Reason:
     if not isinstance(refusal.error, Forbidden):
         return objects.REFUSED
     said = refusal.error.failure.message
-    return objects.QUOTA_REFUSED if _OVER_QUOTA in said else objects.FORBIDDEN
+    is_quota = any(one in said for one in _OF_A_QUOTA)
+    return objects.QUOTA_REFUSED if is_quota else objects.FORBIDDEN

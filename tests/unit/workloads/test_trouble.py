@@ -28,10 +28,18 @@ CONFLICT = Converged(conflicts=(NameConflict("a", "Job b"),))
         (Unreachable("gone"), "Retrying", Motion.MOVING, True),
         (refused(Forbidden, "no"), "Forbidden", Motion.STUCK, True),
         (refused(Forbidden, "exceeded quota: q"), "QuotaRefused", Motion.STUCK, True),
+        (refused(Forbidden, "status unknown for quota: q"), "QuotaRefused", Motion.STUCK, True),
         (refused(Invalid, "bad"), "Refused", Motion.STUCK, True),
         (CONFLICT, "NameConflict", Motion.STUCK, False),
     ],
-    ids=["no answer", "forbidden", "quota", "invalid", "name taken"],
+    ids=[
+        "no answer",
+        "forbidden",
+        "quota",
+        "a quota that nobody counts yet",
+        "invalid",
+        "name taken",
+    ],
 )
 def test_what_went_wrong_has_a_word_and_is_tried_again_where_that_may_help(
     written: Written, reason: str, motion: Motion, is_raised: bool
