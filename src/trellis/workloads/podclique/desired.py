@@ -83,14 +83,17 @@ def _unknown(state: State) -> Trouble | None:
     if state.member is None:
         message = f"PodCliqueSet {state.owner.metadata.name} has no clique that is called so"
         return Trouble(reason=cliques.NOT_IN_TEMPLATE, message=message)
-    if state.gang is None:
-        refusal = find(state.clique.status.conditions, GANG_REFUSED)
-        if refusal is not None:
-            reason = CATALOGUE.get(refusal.reason, objects.REFUSED)
-            return Trouble(reason=reason, message=refusal.message)
-        message = f"PodGang {state.member.place.gang} has not been made yet"
-        return Trouble(reason=pending.GANG_MISSING, message=message, motion=Motion.MOVING)
-    return None
+    return _without_gang(state, state.member.place.gang) if state.gang is None else None
+
+
+def _without_gang(state: State, gang: str) -> Trouble:
+    """While there is none. Whoever makes it says if the server will not have it."""
+    refusal = find(state.clique.status.conditions, GANG_REFUSED)
+    if refusal is not None:
+        reason = CATALOGUE.get(refusal.reason, objects.REFUSED)
+        return Trouble(reason=reason, message=refusal.message)
+    message = f"PodGang {gang} has not been made yet"
+    return Trouble(reason=pending.GANG_MISSING, message=message, motion=Motion.MOVING)
 
 
 def _waiting(state: State) -> Trouble | None:
