@@ -66,6 +66,9 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
             "a clique is scaled out and in",
             "a clique is scaled below its minimum",
         ),
+        "test_indices_in_a_group_have_no_gaps_whichever_clique_is_scaled": (
+            "a group is scaled out and in",
+        ),
         "test_a_clique_at_zero_starts_again": ("a clique is scaled to nothing and back",),
         "test_a_group_is_scaled_by_its_highest_replicas": ("a group is scaled out and in",),
         "test_a_group_below_its_minimum_and_back": (
@@ -184,6 +187,9 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "test_what_is_down_already_costs_nothing": (
             "a set that was never up is mended by an update",
+        ),
+        "test_what_finds_no_room_does_not_hold_up_the_others": (
+            "RU10: a new pod does not come up for a while",
         ),
     },
     "workloads/test_on_delete.py": {

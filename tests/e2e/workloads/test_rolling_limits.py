@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.e2e.workloads.builders import SHORT_DELAY, a_clique, a_group, a_set, workload1
+from tests.e2e.workloads.builders import (
+    SHORT_DELAY,
+    a_clique,
+    a_group,
+    a_pod_spec,
+    a_set,
+    workload1,
+)
 from tests.e2e.workloads.updating import (
     all_updated,
     change,
@@ -107,6 +114,22 @@ async def test_what_is_down_already_costs_nothing(world: World) -> None:
         await world.uncordon()
         await until_updated(world, "wl", generation)
     assert most_down(seen, slot, only={slot(pod) for pod in seen.before}) == 1
+
+
+async def test_what_finds_no_room_does_not_hold_up_the_others(world: World) -> None:
+    """One pod fits on a node, and there are two nodes for three pods."""
+    await world.cordon(but=2)
+    pod = a_pod_spec()
+    pod["containers"][0]["resources"] = {"requests": {"cpu": "40"}}
+    await world.make(SETS, a_set("wl", a_clique("w", 3, 1, podSpec=pod)))
+
+    def is_cramped(found: Json) -> bool:
+        return bool(found["status"].get("readyReplicas") == 2)
+
+    await world.until(CLIQUES, "wl-0-w", is_cramped, "two of three pods to be ready")
+    await until_updated(world, "wl", await change(world, "wl", "w"))
+    await all_updated(world, "w")
+    await world.until(CLIQUES, "wl-0-w", is_cramped, "two of three pods to be ready again")
 
 
 async def test_kubectl_explains_what_to_do_with_on_delete(world: World) -> None:

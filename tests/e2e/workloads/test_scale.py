@@ -14,6 +14,7 @@ from tests.e2e.workloads.world import (
     CLIQUES,
     GANGS,
     GROUPS,
+    PATIENCE_SECONDS,
     PODS,
     SERVICES,
     SETS,
@@ -102,6 +103,28 @@ async def test_a_clique_is_scaled_by_itself(world: World) -> None:
             int(one["metadata"]["labels"]["grove.io/podclique-pod-index"]) for one in pods
         )
         assert len(set(indices)) == replicas
+
+
+async def test_indices_in_a_group_have_no_gaps_whichever_clique_is_scaled(world: World) -> None:
+    group = a_group("g", "lead", "work", replicas=1)
+    cliques = (a_clique("lead", 2, 1), a_clique("work", 3, 1))
+    await world.make(SETS, a_set("scale", *cliques, podCliqueScalingGroups=[group]))
+    pods = await world.until_ready(5)
+    workers = {uid_of(pod) for pod in pods if "-work-" in name_of(pod)}
+
+    async def indices(count: int) -> None:
+        async def look() -> bool:
+            labels = [one["metadata"]["labels"] for one in await world.pods()]
+            found = [int(one["grove.io/podcliquescalinggroup-pod-index"]) for one in labels]
+            return sorted(found) == list(range(count))
+
+        await eventually(look, f"the indices 0 to {count - 1}", PATIENCE_SECONDS)
+
+    await indices(5)
+    for replicas in (1, 4):
+        await world.scale(CLIQUES, "scale-0-g-0-lead", replicas)
+        await indices(replicas + 3)
+    assert workers <= {uid_of(pod) for pod in await world.until_ready(7)}
 
 
 async def test_a_clique_at_zero_starts_again(world: World) -> None:

@@ -178,15 +178,15 @@ class World:
         finally:
             await self.api.do("DELETE", f"{PRIORITIES}/{name}")
 
-    async def cordon(self) -> None:
-        """No pod can go anywhere any more."""
-        await self._unschedulable(True)
+    async def cordon(self, *, but: int = 0) -> None:
+        """No pod can go anywhere any more, but for so many nodes."""
+        await self._unschedulable(True, but)
 
     async def uncordon(self) -> None:
         await self._unschedulable(None)
 
-    async def _unschedulable(self, value: bool | None) -> None:
-        for node in (await self.api.do("GET", NODES))["items"]:
+    async def _unschedulable(self, value: bool | None, but: int = 0) -> None:
+        for node in (await self.api.do("GET", NODES))["items"][but:]:
             path = f"{NODES}/{name_of(node)}"
             await self.api.do("PATCH", path, {"spec": {"unschedulable": value}}, patch="merge")
 
