@@ -59,8 +59,8 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
         reconcile=Reconciler(means, caches, outlines).reconcile,
         woken_by=(
             Wakes(caches.pods, by_owner),
-            Wakes(caches.claims, by_owner),
             Wakes(caches.cliques, wakes.after, _size_matters),
+            Wakes(caches.claims, by_owner),
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
             Wakes(caches.sets, wakes.by_set, _set_matters),
             Wakes(caches.groups, wakes.by_group, _spec_matters),
