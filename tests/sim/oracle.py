@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.sim.acts import BY_HAND
-from tests.sim.chronicle import controller_uid, is_held, is_leaving, label
+from tests.sim.chronicle import controller_uid, image, is_held, is_leaving, is_ready, label
 from tests.sim.watching.ledgers import ledger
 from tests.sim.watching.owners import OWNERS
+from tests.sim.watching.policies import is_by_hand
 from trellis.api.labels import GANG_GATE, MANAGED_BY, OPERATOR, PART_OF, POD_INDEX
 
 if TYPE_CHECKING:
@@ -234,15 +234,15 @@ class _SetOracle:
     def _updated(self, clique: Body) -> Iterator[str]:
         """Who is updated by hand may have pods of several templates, but only one to make more."""
         name = clique["metadata"]["name"]
-        wanted = _image(self._templates[name]["spec"]["podSpec"])
-        if _image(clique["spec"]["podSpec"]) != wanted:
-            yield f"{name} is not of the template: it has {_image(clique['spec']['podSpec'])}"
+        wanted = image(self._templates[name]["spec"]["podSpec"])
+        if image(clique["spec"]["podSpec"]) != wanted:
+            yield f"{name} is not of the template: it has {image(clique['spec']['podSpec'])}"
         yield from _rolled_out(name, clique.get("status", {}))
-        if _is_by_hand(self._set):
+        if is_by_hand(self._set):
             return
         for pod in self._pods(clique):
-            if not is_leaving(pod) and _image(pod["spec"]) != wanted:
-                yield f"{pod['metadata']['name']} has {_image(pod['spec'])}, and not {wanted}"
+            if not is_leaving(pod) and image(pod["spec"]) != wanted:
+                yield f"{pod['metadata']['name']} has {image(pod['spec'])}, and not {wanted}"
         status = clique.get("status", {})
         if (status.get("updatedReplicas") or 0) != clique["spec"]["replicas"]:
             yield f"{name} says that {status.get('updatedReplicas')} are updated"
@@ -251,7 +251,7 @@ class _SetOracle:
         status = clique.get("status", {})
         staying = [pod for pod in pods if not is_leaving(pod)]
         facts = {
-            "readyReplicas": sum(1 for pod in staying if _is_ready(pod)),
+            "readyReplicas": sum(1 for pod in staying if is_ready(pod)),
             "scheduledReplicas": sum(1 for pod in staying if pod["spec"].get("nodeName")),
             "observedGeneration": clique["metadata"]["generation"],
         }
@@ -300,14 +300,6 @@ class _SetOracle:
         )
 
 
-def _image(spec: Body) -> str:
-    return str(spec["containers"][0]["image"])
-
-
-def _is_by_hand(found: Body) -> bool:
-    return bool(found["spec"].get("updateStrategy", {}).get("type") == BY_HAND)
-
-
 def _rolled_out(name: str, status: Body) -> Iterator[str]:
     """In the end no update is under way."""
     progress = status.get("updateProgress")
@@ -324,12 +316,7 @@ def _owners(found: Body) -> list[str]:
 def _is_well(pod: Body) -> bool:
     if pod["status"].get("phase") == "Succeeded":
         return True
-    return not _gates(pod) and bool(pod["spec"].get("nodeName")) and _is_ready(pod)
-
-
-def _is_ready(pod: Body) -> bool:
-    found = pod["status"].get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)
+    return not _gates(pod) and bool(pod["spec"].get("nodeName")) and is_ready(pod)
 
 
 def _gates(pod: Body) -> list[str]:

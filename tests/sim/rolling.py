@@ -23,11 +23,14 @@ from tests.sim.acts import (
     story,
     switch,
     update,
+    version,
 )
-from tests.sim.shapes import SHAPES
+from tests.sim.shapes import SHAPES, Shape
 from tests.sim.story import Act, Story
+from tests.unit.workloads.sets import a_clique, a_group
 
 rolled = partial(story, updated=True)
+SMALL_GROUP = Shape((a_clique("worker", 1),), groups=(a_group("decode", "worker", replicas=2),))
 _GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
 _SECOND = ("llm-0-decode-1-leader", "llm-0-decode-1-worker")
 
@@ -36,6 +39,11 @@ ROLLOUTS: tuple[Story, ...] = (
     rolled(
         "RU7: one replica of a set after the other",
         apply(SHAPES["single"], 2),
+        update(5, "worker"),
+    ),
+    rolled(
+        "RU9: groups of one replica of a set after those of the other",
+        apply(SMALL_GROUP, 2),
         update(5, "worker"),
     ),
     rolled(
@@ -51,10 +59,10 @@ ROLLOUTS: tuple[Story, ...] = (
     ),
     rolled(
         "a set that was never up is mended by an update",
-        decree(0.5, "llm-0-worker", "pending"),
+        decree(0.5, "llm-0-worker", "pending", version(1)),
         apply(SHAPES["single"]),
         update(5, "worker"),
-        decree(9, "llm-0-worker", "ready"),
+        child(40, "see_ready", "podcliques", "llm-0-worker"),
     ),
     rolled(
         "a change supersedes another that is being rolled",

@@ -28,6 +28,7 @@ from tests.sim.story import Where
 from tests.sim.swift import collected
 from tests.sim.watching import watchers
 from tests.sim.watching.finding import Finding
+from tests.sim.watching.hearing import Hearing, lasting
 from tests.sim.watching.requests import unguarded
 from tests.sim.wire import Trouble
 from tests.support.virtual import dice
@@ -53,8 +54,6 @@ SETTLE_SECONDS = 6.0
 OBSTRUCTED_SECONDS = 60.0
 GONE_SECONDS = 60.0
 QUIET_SECONDS = 60.0
-FOUND_OUT_SECONDS = 50.0
-"""After which a connection that went silent has been given up (L-05)."""
 _DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.STALE)
 _PROMPT_SECONDS = 0.05
 _LOOK_SECONDS = 2.0
@@ -134,8 +133,12 @@ class _Teller:
         self._handle, self._cluster.handle = self._cluster.handle, self._handled
         self._chronicle = Chronicle()
         self._chronicle.follow(self._cluster.store)
+        self._hearing = Hearing(story)
         self._watchers = watchers(
-            self._chronicle, unfenced=_is_unfenced(story), unharmed=story.unharmed
+            self._chronicle,
+            self._hearing,
+            unfenced=_is_unfenced(story),
+            unharmed=story.unharmed,
         )
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
@@ -309,9 +312,10 @@ class _Teller:
     def _struck(self, fault: Fault) -> None:
         self._report.struck.append(fault)
         self._report.faults[fault.kind] += 1
+        self._hearing.struck(fault, self._loop.time())
         if fault.kind in _DEAFENING:
-            lasting = FOUND_OUT_SECONDS if fault.kind == Kind.SILENT else fault.amount
-            self._deaf_until = max(self._deaf_until, self._loop.time() + lasting + SETTLE_SECONDS)
+            over = self._loop.time() + lasting(fault) + SETTLE_SECONDS
+            self._deaf_until = max(self._deaf_until, over)
         self._note(f"FAULT {fault}")
 
     def _complain(self, kind: str, text: str) -> None:

@@ -196,8 +196,16 @@ async def end_pod(cast: Cast, namespace: str, clique: str, index: int, phase: st
         await asyncio.sleep(_AGAIN_SECONDS)
 
 
-async def decree(cast: Cast, clique: str, fate: str) -> None:
-    cast.nodes.decree(clique, Fate(fate))
+async def decree(cast: Cast, clique: str, fate: str, image: str = "") -> None:
+    cast.nodes.decree(clique, Fate(fate), image)
+
+
+async def see_ready(cast: Cast, plural: str, namespace: str, name: str) -> None:
+    """Somebody looks, long before all is made well, whether a PodClique is by itself."""
+    found = cast.chronicle.get(plural, namespace, name) or {"spec": {}, "status": {}}
+    ready, wanted = found["status"].get("readyReplicas"), found["spec"].get("replicas")
+    if ready != wanted:
+        cast.complain("RU", f"{name} has {ready} ready pods of {wanted}, and nothing mends it")
 
 
 async def silence_node(cast: Cast, node: str) -> None:
@@ -328,6 +336,7 @@ DEEDS: dict[str, Deed] = {
         lift_gates,
         end_pod,
         decree,
+        see_ready,
         silence_node,
         revive_node,
         delete_child,

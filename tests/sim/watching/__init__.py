@@ -13,8 +13,10 @@ from tests.sim.watching.gates import Gates
 from tests.sim.watching.harm import Harm
 from tests.sim.watching.ledgers import Ledgers
 from tests.sim.watching.owners import Owners
+from tests.sim.watching.policies import Policies
 from tests.sim.watching.replicas import Replicas
 from tests.sim.watching.requests import Requests
+from tests.sim.watching.rolling import Rolling
 from tests.sim.watching.statuses import Statuses
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from tests.sim.chronicle import Chronicle
     from tests.sim.watching.finding import Watcher
+    from tests.sim.watching.hearing import Hearing
 
 
 # An operator that is deaf for a while may make a pod again that another has just replaced, of which
@@ -30,16 +33,23 @@ UNFENCED_SECONDS = 5.0
 
 
 def watchers(
-    chronicle: Chronicle, *, unfenced: bool, unharmed: Collection[str] = ()
+    chronicle: Chronicle,
+    hearing: Hearing,
+    *,
+    unfenced: bool,
+    unharmed: Collection[str] = (),
 ) -> tuple[Watcher, ...]:
-    """`unfenced`: several operators work at once, and nothing keeps them apart. `unharmed` are the
-    cliques of which no pod is to be deleted."""
+    """`hearing`: how old views may be. `unfenced`: several operators work at once, and nothing
+    keeps them apart. `unharmed` are the cliques of which no pod is to be deleted."""
+    policies = Policies()
     return (
+        policies,
         Owners(chronicle),
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
         Gates(chronicle),
         Statuses(),
         Requests(),
+        Rolling(chronicle, hearing, policies),
         Harm(unharmed),
     )
