@@ -27,6 +27,7 @@ from tests.sim.oracle import Oracle
 from tests.sim.story import Where
 from tests.sim.swift import collected
 from tests.sim.watching import watchers
+from tests.sim.watching.falls import Falls
 from tests.sim.watching.finding import Finding
 from tests.sim.watching.hearing import Hearing, lasting
 from tests.sim.watching.requests import unguarded
@@ -138,6 +139,7 @@ class _Teller:
             self._chronicle,
             self._hearing,
             unfenced=_is_unfenced(story),
+            exact=not any(story.skews) and all(act.what != "jump" for act in story.acts),
             unharmed=story.unharmed,
         )
         self._chronicle.hearers.append(self._committed)
@@ -266,6 +268,10 @@ class _Teller:
         wanted = self._story.pods
         if wanted and end["pods"] != wanted and not self._report.findings:
             self._complain("L-01", f"there are {end['pods']}, and must be {wanted}")
+        fallen = [name for one in self._watchers if isinstance(one, Falls) for name in one.fallen]
+        for name in self._story.fallen:
+            if name not in fallen and not self._report.findings:
+                self._complain("GT", f"{name} was broken for too long, and never fell")
         return end
 
     async def _tear_down(self) -> None:

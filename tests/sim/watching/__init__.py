@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.sim.watching.falls import Falls
 from tests.sim.watching.gates import Gates
 from tests.sim.watching.harm import Harm
 from tests.sim.watching.ledgers import Ledgers
@@ -37,10 +38,12 @@ def watchers(
     hearing: Hearing,
     *,
     unfenced: bool,
+    exact: bool,
     unharmed: Collection[str] = (),
 ) -> tuple[Watcher, ...]:
     """`hearing`: how old views may be. `unfenced`: several operators work at once, and nothing
-    keeps them apart. `unharmed` are the cliques of which no pod is to be deleted."""
+    keeps them apart. `exact`: all clocks are right. `unharmed` are the cliques of which no pod is
+    to be deleted."""
     policies = Policies()
     return (
         policies,
@@ -51,5 +54,6 @@ def watchers(
         Statuses(),
         Requests(),
         Rolling(chronicle, hearing, policies),
+        Falls(chronicle, hearing, policies, exact=exact),
         Harm(unharmed),
     )
