@@ -50,7 +50,7 @@ def watchers(
         Owners(chronicle),
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
-        Gates(chronicle),
+        Gates(chronicle, hearing, unfenced=unfenced),
         Statuses(),
         Requests(),
         Rolling(chronicle, hearing, policies),
