@@ -170,6 +170,11 @@ _TERMINATION = (
         scale(15, "podcliquescalinggroups", "llm-0-sg", 3),
         *lost(30, 65, *(("llm-0-a", index) for index in range(3))),
         fallen=("llm-0-a", "llm-0-sg-0-c", "llm-0-sg-1-c", "llm-0-sg-2-c"),
+        pods={
+            "red/llm-0-a Running": 3,
+            **{f"red/llm-0-sg-{index}-b Running": 1 for index in range(3)},
+            **{f"red/llm-0-sg-{index}-c Running": 2 for index in range(3)},
+        },
     ),
     story(
         "a set that never was up is left alone",

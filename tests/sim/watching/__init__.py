@@ -18,6 +18,7 @@ from tests.sim.watching.policies import Policies
 from tests.sim.watching.replicas import Replicas
 from tests.sim.watching.requests import Requests
 from tests.sim.watching.rolling import Rolling
+from tests.sim.watching.sizes import Sizes
 from tests.sim.watching.statuses import Statuses
 
 if TYPE_CHECKING:
@@ -55,5 +56,6 @@ def watchers(
         Requests(),
         Rolling(chronicle, hearing, policies),
         Falls(chronicle, hearing, policies, exact=exact),
+        Sizes(),
         Harm(unharmed),
     )
