@@ -20,6 +20,7 @@ from tests.sim.watching.requests import Requests
 from tests.sim.watching.rolling import Rolling
 from tests.sim.watching.sizes import Sizes
 from tests.sim.watching.statuses import Statuses
+from tests.sim.watching.templates import Templates
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -53,6 +54,7 @@ def watchers(
         Ledgers(),
         Gates(chronicle, hearing, unfenced=unfenced),
         Statuses(),
+        Templates(hearing),
         Requests(),
         Rolling(chronicle, hearing, policies),
         Falls(chronicle, hearing, policies, exact=exact),
