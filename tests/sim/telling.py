@@ -128,7 +128,8 @@ class _Teller:
         self._hash = blake2b(digest_size=16)
         self._calm = False
         self._deaf_until = 0.0
-        self._written: list[str] = []
+        self._written: list[tuple[str, bool]] = []
+        """What the operator asked for, and whether that changed something."""
         rng = dice(story.seed * 7 + 1)
         self._cluster = ground().cluster(dice(story.seed * 7 + 2))
         self._handle, self._cluster.handle = self._cluster.handle, self._handled
@@ -254,12 +255,12 @@ class _Teller:
         await asyncio.sleep(max(patience, self._deaf_until - self._loop.time()))
         self._written.clear()
         await asyncio.sleep(self._manner.quiet_seconds)
-        self._quiet("at rest")
+        self._quiet("at rest", patient=self._oracle.is_obstructed())
         if self._manner.restart:
             for operator in self._operators:
                 operator.restart()
             await asyncio.sleep(SETTLE_SECONDS)
-            self._quiet("after a restart at rest")
+            self._quiet("after a restart at rest", patient=True)
         for problem in self._oracle.problems():
             self._complain("L-01", f"was well, and is not any more: {problem}")
 
@@ -292,8 +293,11 @@ class _Teller:
         for text in left[:_MOST_FINDINGS]:
             self._complain("L-04", text)
 
-    def _quiet(self, when: str) -> None:
-        for written in self._written[:_MOST_FINDINGS]:
+    def _quiet(self, when: str, *, patient: bool) -> None:
+        """`patient`: what is refused or only told is no harm, as where others hold a name that is
+        needed, or where not everything has been read yet."""
+        found = [text for text, changes in self._written if changes or not patient]
+        for written in found[:_MOST_FINDINGS]:
             self._complain("I-06", f"{when}: {written}")
         self._written.clear()
 
@@ -311,9 +315,11 @@ class _Teller:
             return
         for finding in unguarded(request):
             self._found(finding)
-        if "/events" not in request.path and status < 400:
-            self._report.writes += 1
-            self._written.append(f"{who}: {request} {status}")
+        changes = "/events" not in request.path and status < 400
+        self._report.writes += changes
+        # Who is done does not even try. How often something was told is added up later.
+        if changes or "/events" not in request.path or request.method == "POST":
+            self._written.append((f"{who}: {request} {status}", changes))
 
     def _struck(self, fault: Fault) -> None:
         self._report.struck.append(fault)

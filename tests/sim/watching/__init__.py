@@ -53,7 +53,7 @@ def watchers(
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
         Gates(chronicle, hearing, unfenced=unfenced),
-        Statuses(),
+        Statuses(chronicle, hearing, policies),
         Templates(hearing),
         Requests(),
         Rolling(chronicle, hearing, policies),
