@@ -28,6 +28,7 @@ _READ_ANEW = frozenset(
         Kind.CUT,
         Kind.ENDED,
         Kind.EXPIRED,
+        Kind.MERGED,
         Kind.TROUBLED,
         Kind.GARBLED,
     }
