@@ -28,10 +28,12 @@ from tests.sim.acts import (
 from tests.sim.shapes import SHAPES, Shape
 from tests.sim.story import Act, Story
 from tests.unit.workloads.sets import a_clique, a_group
+from trellis.api.labels import POD_CLIQUE, POD_GANG, POD_INDEX
 
 rolled = partial(story, updated=True)
 SMALL_GROUP = Shape((a_clique("worker", 1),), groups=(a_group("decode", "worker", replicas=2),))
 _GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
+_PLACES = (POD_CLIQUE, POD_INDEX, POD_GANG)
 _SECOND = ("llm-0-decode-1-leader", "llm-0-decode-1-worker")
 
 ROLLOUTS: tuple[Story, ...] = (
@@ -75,6 +77,12 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["slack"], 2),
         update(5, "worker"),
         Act(5.4, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
+    ),
+    rolled(
+        "pods that lost the labels of their places are rolled",
+        apply(SHAPES["slack"]),
+        *(pod(5, "strip_pod", "llm-0-worker", i, key=key) for i, key in enumerate(_PLACES)),
+        update(12, "worker"),
     ),
     rolled(
         "a pod dies that is yet to be rolled",
