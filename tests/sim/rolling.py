@@ -85,6 +85,16 @@ ROLLOUTS: tuple[Story, ...] = (
         update(12, "worker"),
     ),
     rolled(
+        "what an earlier update released is not released again",
+        apply(SMALL_GROUP),
+        update(5, "worker", 2),
+        switch(20, BY_HAND),
+        update(25, "worker", 3),
+        *(pod(35, "kill_pod", f"llm-0-decode-{index}-worker", 0) for index in range(2)),
+        update(45, "worker", 2),
+        switch(55, ROLLING),
+    ),
+    rolled(
         "a pod dies that is yet to be rolled",
         apply(SHAPES["grouped"]),
         update(5, "worker"),
