@@ -17,6 +17,7 @@ from tests.sim.acts import (
     child,
     decree,
     delete,
+    lost,
     pod,
     resize,
     scale,
@@ -31,6 +32,12 @@ from tests.unit.workloads.sets import a_clique, a_group
 from trellis.api.labels import POD_CLIQUE, POD_GANG, POD_INDEX
 
 rolled = partial(story, updated=True)
+QUICK = (("terminationDelay", "10s"),)
+ROUTED = Shape(
+    (a_clique("router", 1), a_clique("leader", 1), a_clique("worker", 2)),
+    groups=(a_group("decode", "leader", "worker", replicas=2),),
+    template=QUICK,
+)
 SMALL_GROUP = Shape((a_clique("worker", 1),), groups=(a_group("decode", "worker", replicas=2),))
 _GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
 _PLACES = (POD_CLIQUE, POD_INDEX, POD_GANG)
@@ -93,6 +100,15 @@ ROLLOUTS: tuple[Story, ...] = (
         *(pod(35, "kill_pod", f"llm-0-decode-{index}-worker", 0) for index in range(2)),
         update(45, "worker", 2),
         switch(55, ROLLING),
+    ),
+    rolled(
+        "a gang falls while something else of its set is updated",
+        apply(ROUTED),
+        update(5, "worker"),
+        decree(29, "llm-0-router", "unready", version(2)),
+        update(30, "router"),
+        *lost(40, 80, ("llm-0-decode-1-worker", 0)),
+        fallen=("llm-0-decode-1-leader", "llm-0-decode-1-worker"),
     ),
     rolled(
         "a pod dies that is yet to be rolled",
