@@ -29,7 +29,7 @@ from tests.sim.acts import (
 from tests.sim.shapes import SHAPES, Shape
 from tests.sim.story import Act, Story
 from tests.unit.workloads.sets import a_clique, a_group
-from trellis.api.labels import POD_CLIQUE, POD_GANG, POD_INDEX
+from trellis.api.labels import POD_CLIQUE, POD_GANG, POD_INDEX, POD_TEMPLATE_HASH
 
 rolled = partial(story, updated=True)
 QUICK = (("terminationDelay", "10s"),)
@@ -109,6 +109,12 @@ ROLLOUTS: tuple[Story, ...] = (
         update(30, "router"),
         *lost(40, 80, ("llm-0-decode-1-worker", 0)),
         fallen=("llm-0-decode-1-leader", "llm-0-decode-1-worker"),
+    ),
+    rolled(
+        "a pod that lost what it was made from is rolled",
+        apply(SHAPES["slack"]),
+        pod(5, "strip_pod", "llm-0-worker", 0, key=POD_TEMPLATE_HASH),
+        update(12, "worker"),
     ),
     rolled(
         "a pod dies that is yet to be rolled",
