@@ -117,6 +117,14 @@ ROLLOUTS: tuple[Story, ...] = (
         update(12, "worker"),
     ),
     rolled(
+        "a replica of a group is waited for after an update is rolled back",
+        apply(SMALL_GROUP, 2),
+        decree(4.9, "llm-0-decode-1-worker", "pending"),
+        update(5, "worker"),
+        Act(8, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
+        decree(30, "llm-0-decode-1-worker", "ready"),
+    ),
+    rolled(
         "a pod dies that is yet to be rolled",
         apply(SHAPES["grouped"]),
         update(5, "worker"),

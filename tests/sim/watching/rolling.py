@@ -73,6 +73,8 @@ class Rolling:
                 yield from self._renamed(commit, old, new)
             elif plural == "podcliques" and old["spec"]["podSpec"] != new["spec"]["podSpec"]:
                 yield from self._handed_over(commit, new)
+            elif plural == "podcliquesets" and _ended(old) != _ended(new):
+                yield from self._finished(commit, new)
         for unit in [unit for unit, take in self._takes.items() if self._is_over(unit, take)]:
             del self._takes[unit]
 
@@ -122,6 +124,14 @@ class Rolling:
         uid, unit = found["metadata"]["uid"], _unit(clique, "")
         if self._policies.has_rolled(uid, known) and self._begins(unit, clique, known):
             yield from self._judged(uid, {unit: None}, known)
+
+    def _finished(self, commit: Commit, found: Body) -> Iterator[Finding]:
+        """The set says that its update is over."""
+        where = (commit.place.namespace, commit.place.name)
+        down = sorted(f"{one.number} of {one.of}" for one in self._takes if one[:2] == where)
+        known = self._hearing.known(commit.at)
+        if _ended(found) and down and self._policies.has_rolled(commit.uid, known):
+            yield Finding("RU", f"the update of {commit.place} is over, and {down} are still down")
 
     def _begins(self, unit: _Unit, clique: Body, known: float) -> bool:
         """Whether it was up, and is taken only now."""
@@ -213,6 +223,11 @@ def _name(found: Body) -> str:
 
 def _uid(found: Body) -> str:
     return str(found["metadata"]["uid"])
+
+
+def _ended(found: Body) -> str:
+    progress = found.get("status", {}).get("updateProgress") or {}
+    return str(progress.get("updateEndedAt") or "")
 
 
 def _recycled(gang: Body) -> str:
