@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m tests.sim run --seeds A-B | replay SEED | scenarios | keep SEED | mutants."""
+"""python -m tests.sim run --seeds A-B | replay SEED | scenarios | hunt | mutants."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tests.sim.exhaustive import Unwell, basis, everywhere, judged
 from tests.sim.faults import Kind
 from tests.sim.hunting import hunt
 from tests.sim.mutants import MOST_SCHEDULES, hunted, mutants
-from tests.sim.regressions import Kept, keep
-from tests.sim.running import Tally
+from tests.sim.regressions import Kept, keep, read
+from tests.sim.running import Tally, told_to_the_end
 from tests.sim.scenarios import SCENARIOS
 from tests.sim.shrinking import shrunk
-from tests.sim.story import Story, decoded
 from tests.sim.telling import Manner, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tests.sim.mutants import Found, Mutant
+    from tests.sim.story import Story
     from tests.sim.telling import Report
 
 _CHUNK = 25
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--keep", action="store_true", help="shrink and keep what fails")
     run.set_defaults(command=_run)
     replay = commands.add_parser("replay", help="tell the story of one seed, aloud")
-    replay.add_argument("seed", help="a seed, or the file of a story")
+    replay.add_argument("seed", help="a seed, or a file under regressions/")
     replay.add_argument("--shrink", action="store_true", help="the shortest that fails alike")
     replay.set_defaults(command=_replay)
     scenarios = commands.add_parser("scenarios", help="every scenario with every fault everywhere")
@@ -93,7 +93,7 @@ def _tallies(chunks: Sequence[range], jobs: int) -> Iterable[Tally]:
 def _told(seeds: range) -> Tally:
     tally = Tally()
     for seed in seeds:
-        report = tell(drawn(seed))
+        report = told_to_the_end(drawn(seed))
         tally.add(report)
         for finding in report.findings[:3]:
             print(f"seed {seed}: {finding}", flush=True)
@@ -103,7 +103,7 @@ def _told(seeds: range) -> Tally:
 def _replay(chosen: argparse.Namespace) -> int:
     story = _story(chosen.seed)
     if chosen.shrink:
-        story = shrunk(story, tell)
+        story = shrunk(story, told_to_the_end)
     report = tell(story, Manner(aloud=True))
     print(story.told())
     print("\n".join(report.lines))
@@ -166,14 +166,13 @@ def _hunted(most: int, mutant: Mutant) -> Found:
 
 
 def _kept(seed: int) -> None:
-    story = shrunk(drawn(seed), tell)
-    found = tuple(str(one) for one in tell(story).findings)
+    story = shrunk(drawn(seed), told_to_the_end)
+    found = tuple(str(one) for one in told_to_the_end(story).findings)
     print(f"kept {keep(Kept(story=story, found=found), f'seed-{seed}')}")
 
 
 def _story(named: str) -> Story:
-    path = Path(named)
-    return drawn(int(named)) if named.isdecimal() else decoded(path.read_bytes())
+    return drawn(int(named)) if named.isdecimal() else read(Path(named)).story
 
 
 def _end(report: Report) -> int:

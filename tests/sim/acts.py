@@ -41,9 +41,14 @@ def edit(at: float, patch: dict[str, Any]) -> Act:
     return Act(at, "edit", {"namespace": RED, "name": NAME, "patch": patch})
 
 
-def image(version: int) -> dict[str, Any]:
+def version(number: int) -> str:
+    """An image. That of the first is what sets begin with."""
+    return f"registry.example/app:{number}"
+
+
+def image(number: int) -> dict[str, Any]:
     """The patch of a clique that gives its pods another image."""
-    container = {"name": "main", "image": f"registry.example/app:{version}"}
+    container = {"name": "main", "image": version(number)}
     return {"spec": {"podSpec": {"containers": [container]}}}
 
 
@@ -52,9 +57,9 @@ def strategy(kind: str) -> dict[str, Any]:
     return {"spec": {"updateStrategy": {"type": kind}}}
 
 
-def update(at: float, clique: str, version: int = 2) -> Act:
+def update(at: float, clique: str, number: int = 2) -> Act:
     where = {"namespace": RED, "name": NAME, "clique": clique}
-    return Act(at, "edit_clique", {**where, "patch": image(version)})
+    return Act(at, "edit_clique", {**where, "patch": image(number)})
 
 
 def switch(at: float, kind: str) -> Act:
@@ -69,8 +74,10 @@ def recreate(at: float, shape: Shape, replicas: int = 1) -> Act:
     return Act(at, "recreate", {"namespace": RED, "body": shape.body(NAME, replicas)})
 
 
-def decree(at: float, clique: str, fate: str) -> Act:
-    return Act(at, "decree", {"clique": clique, "fate": fate})
+def decree(at: float, clique: str, fate: str, image: str = "") -> Act:
+    """`image`: for pods with that one only."""
+    only = {"image": image} if image else {}
+    return Act(at, "decree", {"clique": clique, "fate": fate, **only})
 
 
 def make(at: float, plural: str, body: dict[str, Any], namespace: str = RED) -> Act:

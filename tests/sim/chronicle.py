@@ -150,3 +150,19 @@ def controller_uid(body: Body) -> str:
 
 def label(body: Body, key: str) -> str:
     return str(body["metadata"].get("labels", {}).get(key, ""))
+
+
+def is_ready(pod: Body) -> bool:
+    found = pod["status"].get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)
+
+
+def needed(clique: Body) -> int:
+    """How many pods a PodClique must have to be up."""
+    spec = clique["spec"]
+    return min(int(spec.get("minAvailable", spec["replicas"])), int(spec["replicas"]))
+
+
+def image(spec: Body) -> str:
+    """Of a pod, or of what makes pods: that by which stories tell one template from another."""
+    return str(spec["containers"][0]["image"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tests.sim.chronicle import is_leaving, label
+from tests.sim.chronicle import image, is_leaving, label
 from trellis.api.annotation import READY_BEFORE, RECYCLED, RELEASED
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import POD_CLIQUE
@@ -69,7 +69,7 @@ def end_of(chronicle: Chronicle, *, updated: bool = False) -> End:
         for found in chronicle.of(plural):
             metadata = found["metadata"]
             end[f"{plural} {metadata['namespace']}/{metadata['name']}"] = _lasting(found, dropped)
-    pods = Counter(_pod(pod) for pod in chronicle.of("pods"))
+    pods = Counter(_pod(pod, updated=updated) for pod in chronicle.of("pods"))
     end["pods"] = dict(sorted(pods.items()))
     return end
 
@@ -104,10 +104,11 @@ def _lasting(value: Any, dropped: frozenset[str]) -> Any:
     return value
 
 
-def _pod(pod: Body) -> str:
+def _pod(pod: Body, *, updated: bool) -> str:
     state = "leaving" if is_leaving(pod) else pod["status"].get("phase", "")
     namespace = pod["metadata"]["namespace"]
-    return f"{namespace}/{label(pod, POD_CLIQUE)} {state}"
+    made_from = f" {image(pod['spec']).rpartition(':')[2]}" if updated else ""
+    return f"{namespace}/{label(pod, POD_CLIQUE)} {state}{made_from}"
 
 
 def _shown(value: Any) -> str:

@@ -49,6 +49,9 @@ class Kind(StrEnum):
     EXPIRED = "expired"
     """The watch is told that history is gone: everything is read anew, and what was in between
     was never seen."""
+    MERGED = "merged"
+    """For that long the watch hears nothing, and then that history is gone: all that happened
+    meanwhile is one change."""
     TROUBLED = "troubled"
     """The watch is told that the server has failed."""
     WITHHELD = "withheld"
@@ -95,6 +98,7 @@ TRAITS: dict[Kind, Trait] = {
     Kind.CUT: Trait(Where.EVENT),
     Kind.ENDED: Trait(Where.EVENT),
     Kind.EXPIRED: Trait(Where.EVENT),
+    Kind.MERGED: Trait(Where.EVENT, 0.5, 20.0),
     Kind.TROUBLED: Trait(Where.EVENT),
     Kind.WITHHELD: Trait(Where.EVENT, 0.5, 20.0),
     Kind.SILENT: Trait(Where.EVENT),

@@ -123,34 +123,39 @@ def _template(at: float, name: str, namespace: str = RED) -> Act:
     return make(at, "resourceclaimtemplates", body, namespace)
 
 
+_NEEDY = ("llm-0-a", "llm-0-sg-0-b", "llm-0-sg-0-c", "llm-0-sg-1-b", "llm-0-sg-1-c")
 _TERMINATION = (
     story(
         "GT1: a clique that needs all its pods loses one",
         apply(NEEDY),
-        *lost(6, 25, ("llm-0-a", 0)),
+        *lost(20, 55, ("llm-0-a", 0)),
+        fallen=_NEEDY,
     ),
     story(
         "GT2: a group that needs all its replicas loses a pod",
         apply(NEEDY),
-        *lost(6, 25, ("llm-0-sg-0-c", 0)),
+        *lost(20, 55, ("llm-0-sg-0-c", 0)),
+        fallen=_NEEDY,
     ),
     story(
         "GT3: a clique loses what it does not need",
         apply(SPARING),
-        *lost(6, 25, ("llm-0-a", 0)),
+        *lost(20, 55, ("llm-0-a", 0)),
         unharmed=("llm-0-a", "llm-0-sg-0-c", "llm-0-sg-1-c"),
     ),
     story(
         "GT4: a replica of a group that can be spared falls alone",
         apply(SPARING),
-        *lost(6, 25, ("llm-0-sg-1-c", 0), ("llm-0-sg-1-c", 1)),
+        *lost(20, 55, ("llm-0-sg-1-c", 0), ("llm-0-sg-1-c", 1)),
         unharmed=("llm-0-a", "llm-0-sg-0-b", "llm-0-sg-0-c"),
+        fallen=("llm-0-sg-1-b", "llm-0-sg-1-c"),
     ),
     story(
         "GT5: a member that needs all its pods takes its replica along",
         apply(DEMANDING),
-        *lost(6, 25, ("llm-0-sg-1-c", 0)),
+        *lost(20, 55, ("llm-0-sg-1-c", 0)),
         unharmed=("llm-0-a", "llm-0-sg-0-b", "llm-0-sg-0-c"),
+        fallen=("llm-0-sg-1-b", "llm-0-sg-1-c"),
     ),
     story(
         "GT6: a pod of a scaled gang is replaced",
@@ -161,9 +166,15 @@ _TERMINATION = (
     story(
         "a recycle keeps what was scaled",
         apply(SPARING),
-        scale(5, "podcliques", "llm-0-a", 3),
-        scale(5, "podcliquescalinggroups", "llm-0-sg", 3),
-        *lost(12, 35, *(("llm-0-a", index) for index in range(3))),
+        scale(15, "podcliques", "llm-0-a", 3),
+        scale(15, "podcliquescalinggroups", "llm-0-sg", 3),
+        *lost(30, 65, *(("llm-0-a", index) for index in range(3))),
+        fallen=("llm-0-a", "llm-0-sg-0-c", "llm-0-sg-1-c", "llm-0-sg-2-c"),
+        pods={
+            "red/llm-0-a Running": 3,
+            **{f"red/llm-0-sg-{index}-b Running": 1 for index in range(3)},
+            **{f"red/llm-0-sg-{index}-c Running": 2 for index in range(3)},
+        },
     ),
     story(
         "a set that never was up is left alone",
@@ -175,8 +186,9 @@ _TERMINATION = (
     story(
         "a breach of one replica is no business of the next",
         apply(IMPATIENT, 2),
-        *lost(6, 25, ("llm-0-worker", 0)),
+        *lost(20, 55, ("llm-0-worker", 0)),
         unharmed=("llm-1-worker",),
+        fallen=("llm-0-worker",),
     ),
 )
 _ORDER = (

@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.sim.acts import BY_HAND
-from tests.sim.chronicle import controller_uid, is_held, is_leaving, label
+from tests.sim.chronicle import controller_uid, image, is_held, is_leaving, is_ready, label, needed
 from tests.sim.watching.ledgers import ledger
 from tests.sim.watching.owners import OWNERS
+from tests.sim.watching.policies import is_by_hand
 from trellis.api.labels import GANG_GATE, MANAGED_BY, OPERATOR, PART_OF, POD_INDEX
 
 if TYPE_CHECKING:
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
     from tests.sim.chronicle import Body, Chronicle
 
-_MADE = ("podcliques", "podcliquescalinggroups", "podgangs", "services")
-_MANAGED = (*_MADE, "horizontalpodautoscalers", "roles", "rolebindings", "resourceclaims", "pods")
+_MADE = (
+    "podcliques",
+    "podcliquescalinggroups",
+    "podgangs",
+    "services",
+    "horizontalpodautoscalers",
+)
+_MANAGED = (*_MADE, "roles", "rolebindings", "resourceclaims", "pods")
+# The keys by which stories tell templates apart, and nobody else writes.
+_KEYS = ("example.com/a", "example.com/b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +122,8 @@ class _SetOracle:
                 yield from self._updated(clique)
         for gang in self._gangs:
             yield from self._listed(gang)
+        for name in self._wanted["podcliquescalinggroups"]:
+            yield from self._told_of_group(name)
         yield from self._told()
 
     def _want_all(self) -> None:
@@ -127,6 +137,8 @@ class _SetOracle:
         first = {f"{base}-{name}": least for name, least in members.items()}
         for name in members:
             self._want_clique(f"{base}-{name}", name, self._uid)
+            if self._cliques[name]["spec"].get("autoScalingConfig"):
+                self._want("horizontalpodautoscalers", f"{base}-{name}", self._uid)
         for group in self._groups.values():
             first.update(self._want_group(base, group))
         self._want_gang(base, first)
@@ -135,6 +147,8 @@ class _SetOracle:
         """Returns the cliques that belong to the base gang."""
         full = f"{base}-{group['name']}"
         self._want("podcliquescalinggroups", full, self._uid)
+        if group.get("scaleConfig"):
+            self._want("horizontalpodautoscalers", full, self._uid)
         found = self._get("podcliquescalinggroups", full)
         live = found["spec"]["replicas"] if found else 0
         uid = found["metadata"]["uid"] if found else ""
@@ -234,31 +248,58 @@ class _SetOracle:
     def _updated(self, clique: Body) -> Iterator[str]:
         """Who is updated by hand may have pods of several templates, but only one to make more."""
         name = clique["metadata"]["name"]
-        wanted = _image(self._templates[name]["spec"]["podSpec"])
-        if _image(clique["spec"]["podSpec"]) != wanted:
-            yield f"{name} is not of the template: it has {_image(clique['spec']['podSpec'])}"
+        wanted = image(self._templates[name]["spec"]["podSpec"])
+        if image(clique["spec"]["podSpec"]) != wanted:
+            yield f"{name} is not of the template: it has {image(clique['spec']['podSpec'])}"
         yield from _rolled_out(name, clique.get("status", {}))
-        if _is_by_hand(self._set):
+        yield from self._marked(name, clique)
+        least = min(self._least(self._templates[name]["name"]), clique["spec"]["replicas"])
+        if needed(clique) != least:
+            yield f"{name} needs {needed(clique)} pods, and should {least}"
+        if is_by_hand(self._set):
             return
         for pod in self._pods(clique):
-            if not is_leaving(pod) and _image(pod["spec"]) != wanted:
-                yield f"{pod['metadata']['name']} has {_image(pod['spec'])}, and not {wanted}"
+            if is_leaving(pod):
+                continue
+            yield from self._marked(name, pod)
+            if image(pod["spec"]) != wanted:
+                yield f"{pod['metadata']['name']} has {image(pod['spec'])}, and not {wanted}"
         status = clique.get("status", {})
         if (status.get("updatedReplicas") or 0) != clique["spec"]["replicas"]:
             yield f"{name} says that {status.get('updatedReplicas')} are updated"
+
+    def _marked(self, clique: str, found: Body) -> Iterator[str]:
+        """What the template says of labels and annotations is so, and what it no longer says is
+        not."""
+        for kind in ("labels", "annotations"):
+            wanted = self._templates[clique].get(kind) or {}
+            have = found["metadata"].get(kind, {})
+            for key in _KEYS:
+                if have.get(key) != wanted.get(key):
+                    name = found["metadata"]["name"]
+                    yield f"{name} has {key}={have.get(key)}, and the template {wanted.get(key)}"
+
+    def _told_of_group(self, name: str) -> Iterator[str]:
+        found = self._get("podcliquescalinggroups", name)
+        if found is None:
+            return
+        wanted = found["spec"]["replicas"]
+        facts = {"observedGeneration": found["metadata"]["generation"]}
+        if not self._has_ended_pods():
+            facts["availableReplicas"] = wanted
+        if not is_by_hand(self._set):
+            facts["updatedReplicas"] = wanted
+        yield from _says(name, found.get("status", {}), facts)
 
     def _counted(self, clique: Body, pods: list[Body]) -> Iterator[str]:
         status = clique.get("status", {})
         staying = [pod for pod in pods if not is_leaving(pod)]
         facts = {
-            "readyReplicas": sum(1 for pod in staying if _is_ready(pod)),
+            "readyReplicas": sum(1 for pod in staying if is_ready(pod)),
             "scheduledReplicas": sum(1 for pod in staying if pod["spec"].get("nodeName")),
             "observedGeneration": clique["metadata"]["generation"],
         }
-        for field, fact in facts.items():
-            if (status.get(field) or 0) != fact:
-                name = clique["metadata"]["name"]
-                yield f"{name} says {field} {status.get(field)}, and it is {fact}"
+        yield from _says(clique["metadata"]["name"], status, facts)
 
     def _listed(self, gang: _Gang) -> Iterator[str]:
         found = self._get("podgangs", gang.name)
@@ -281,9 +322,11 @@ class _SetOracle:
         if (status.get("observedGeneration") or 0) != self._set["metadata"]["generation"]:
             yield f"{self._name} speaks of generation {status.get('observedGeneration')}"
         yield from _rolled_out(self._name, status)
+        wanted = self._set["spec"].get("replicas", 0)
+        if not is_by_hand(self._set):
+            yield from _says(self._name, status, {"updatedReplicas": wanted})
         if self._has_ended_pods():
             return
-        wanted = self._set["spec"].get("replicas", 0)
         if (status.get("availableReplicas") or 0) != wanted:
             yield f"{self._name} says {status.get('availableReplicas')} of {wanted} are available"
         ready = {one["type"]: one["status"] for one in status.get("conditions", ())}.get("Ready")
@@ -300,12 +343,10 @@ class _SetOracle:
         )
 
 
-def _image(spec: Body) -> str:
-    return str(spec["containers"][0]["image"])
-
-
-def _is_by_hand(found: Body) -> bool:
-    return bool(found["spec"].get("updateStrategy", {}).get("type") == BY_HAND)
+def _says(name: str, status: Body, facts: dict[str, int]) -> Iterator[str]:
+    for field, fact in facts.items():
+        if (status.get(field) or 0) != fact:
+            yield f"{name} says {field} {status.get(field)}, and it is {fact}"
 
 
 def _rolled_out(name: str, status: Body) -> Iterator[str]:
@@ -324,12 +365,7 @@ def _owners(found: Body) -> list[str]:
 def _is_well(pod: Body) -> bool:
     if pod["status"].get("phase") == "Succeeded":
         return True
-    return not _gates(pod) and bool(pod["spec"].get("nodeName")) and _is_ready(pod)
-
-
-def _is_ready(pod: Body) -> bool:
-    found = pod["status"].get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)
+    return not _gates(pod) and bool(pod["spec"].get("nodeName")) and is_ready(pod)
 
 
 def _gates(pod: Body) -> list[str]:

@@ -33,4 +33,8 @@ def keep(kept: Kept, name: str, folder: Path = FOLDER) -> Path:
 
 def all_kept(folder: Path = FOLDER) -> Iterator[tuple[str, Kept]]:
     for path in sorted(folder.glob("*.json")):
-        yield path.stem, msgspec.json.decode(path.read_bytes(), type=Kept)
+        yield path.stem, read(path)
+
+
+def read(path: Path) -> Kept:
+    return msgspec.json.decode(path.read_bytes(), type=Kept)

@@ -17,18 +17,30 @@ from tests.sim.acts import (
     child,
     decree,
     delete,
+    lost,
     pod,
     resize,
     scale,
     story,
     switch,
     update,
+    version,
 )
-from tests.sim.shapes import SHAPES
+from tests.sim.shapes import SHAPES, Shape
 from tests.sim.story import Act, Story
+from tests.unit.workloads.sets import a_clique, a_group
+from trellis.api.labels import POD_CLIQUE, POD_GANG, POD_INDEX, POD_TEMPLATE_HASH
 
 rolled = partial(story, updated=True)
+QUICK = (("terminationDelay", "10s"),)
+ROUTED = Shape(
+    (a_clique("router", 1), a_clique("leader", 1), a_clique("worker", 2)),
+    groups=(a_group("decode", "leader", "worker", replicas=2),),
+    template=QUICK,
+)
+SMALL_GROUP = Shape((a_clique("worker", 1),), groups=(a_group("decode", "worker", replicas=2),))
 _GROUPED = ("llm-0-router", "llm-0-decode-0-leader", "llm-0-decode-0-worker")
+_PLACES = (POD_CLIQUE, POD_INDEX, POD_GANG)
 _SECOND = ("llm-0-decode-1-leader", "llm-0-decode-1-worker")
 
 ROLLOUTS: tuple[Story, ...] = (
@@ -36,6 +48,11 @@ ROLLOUTS: tuple[Story, ...] = (
     rolled(
         "RU7: one replica of a set after the other",
         apply(SHAPES["single"], 2),
+        update(5, "worker"),
+    ),
+    rolled(
+        "RU9: groups of one replica of a set after those of the other",
+        apply(SMALL_GROUP, 2),
         update(5, "worker"),
     ),
     rolled(
@@ -51,10 +68,10 @@ ROLLOUTS: tuple[Story, ...] = (
     ),
     rolled(
         "a set that was never up is mended by an update",
-        decree(0.5, "llm-0-worker", "pending"),
+        decree(0.5, "llm-0-worker", "pending", version(1)),
         apply(SHAPES["single"]),
         update(5, "worker"),
-        decree(9, "llm-0-worker", "ready"),
+        child(40, "see_ready", "podcliques", "llm-0-worker"),
     ),
     rolled(
         "a change supersedes another that is being rolled",
@@ -67,6 +84,45 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["slack"], 2),
         update(5, "worker"),
         Act(5.4, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
+    ),
+    rolled(
+        "pods that lost the labels of their places are rolled",
+        apply(SHAPES["slack"]),
+        *(pod(5, "strip_pod", "llm-0-worker", i, key=key) for i, key in enumerate(_PLACES)),
+        update(12, "worker"),
+    ),
+    rolled(
+        "what an earlier update released is not released again",
+        apply(SMALL_GROUP),
+        update(5, "worker", 2),
+        switch(20, BY_HAND),
+        update(25, "worker", 3),
+        *(pod(35, "kill_pod", f"llm-0-decode-{index}-worker", 0) for index in range(2)),
+        update(45, "worker", 2),
+        switch(55, ROLLING),
+    ),
+    rolled(
+        "a gang falls while something else of its set is updated",
+        apply(ROUTED),
+        update(5, "worker"),
+        decree(29, "llm-0-router", "unready", version(2)),
+        update(30, "router"),
+        *lost(40, 80, ("llm-0-decode-1-worker", 0)),
+        fallen=("llm-0-decode-1-leader", "llm-0-decode-1-worker"),
+    ),
+    rolled(
+        "a pod that lost what it was made from is rolled",
+        apply(SHAPES["slack"]),
+        pod(5, "strip_pod", "llm-0-worker", 0, key=POD_TEMPLATE_HASH),
+        update(12, "worker"),
+    ),
+    rolled(
+        "a replica of a group is waited for after an update is rolled back",
+        apply(SMALL_GROUP, 2),
+        decree(4.9, "llm-0-decode-1-worker", "pending"),
+        update(5, "worker"),
+        Act(8, "roll_back", {"namespace": RED, "name": NAME, "steps": 1}),
+        decree(30, "llm-0-decode-1-worker", "ready"),
     ),
     rolled(
         "a pod dies that is yet to be rolled",
@@ -133,8 +189,9 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
         update(5, "worker"),
-        *(pod(7 + index, "kill_pod", "llm-0-worker", index) for index in range(3)),
+        *(pod(20 + index, "kill_pod", "llm-0-worker", index) for index in range(3)),
         unharmed=("llm-0-worker",),
+        pods={"red/llm-0-worker Running 2": 3},
         racing=True,
     ),
     rolled(
@@ -142,8 +199,9 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
         update(5, "worker"),
-        scale(7, "podcliques", "llm-0-worker", 5),
-        scale(9, "podcliques", "llm-0-worker", 2),
+        scale(20, "podcliques", "llm-0-worker", 5),
+        scale(35, "podcliques", "llm-0-worker", 2),
+        pods={"red/llm-0-worker Running 2": 2},
         racing=True,
     ),
     rolled(
@@ -177,9 +235,10 @@ ROLLOUTS: tuple[Story, ...] = (
         apply(SHAPES["slack"]),
         switch(4, BY_HAND),
         update(5, "worker", 2),
-        switch(8, ROLLING),
-        switch(20, BY_HAND),
-        update(21, "worker", 3),
+        switch(20, ROLLING),
+        switch(60, BY_HAND),
+        update(75, "worker", 3),
+        pods={"red/llm-0-worker Running 2": 3},
         racing=True,
     ),
     rolled(

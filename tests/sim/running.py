@@ -7,8 +7,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.sim.telling import Report, tell
+from tests.sim.watching.finding import Finding
+
 if TYPE_CHECKING:
-    from tests.sim.telling import Report
+    from collections.abc import Callable
+
+    from tests.sim.story import Story
+
+
+def told_to_the_end(story: Story, told: Callable[[Story], Report] = tell) -> Report:
+    """What breaks the telling itself is a finding too: others are yet to be told."""
+    try:
+        return told(story)
+    except Exception as error:  # whatever it is, it is not the end of a run
+        finding = Finding("simulation", f"it broke off: {type(error).__name__}: {error}")
+        return Report(story, findings=[finding])
 
 
 @dataclass(slots=True)

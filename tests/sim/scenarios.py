@@ -85,14 +85,16 @@ _ALL = (
     story(
         "a gang is broken for too long",
         apply(SHAPES["impatient"]),
-        decree(6, "llm-0-worker", "unready"),
-        decree(25, "llm-0-worker", "ready"),
+        decree(20, "llm-0-worker", "unready"),
+        decree(55, "llm-0-worker", "ready"),
+        fallen=("llm-0-worker",),
     ),
     story(
         "a replica of a group is broken for too long",
         apply(SHAPES["impatient-groups"]),
-        decree(6, "llm-0-decode-1-worker", "unready"),
-        decree(25, "llm-0-decode-1-worker", "ready"),
+        decree(20, "llm-0-decode-1-worker", "unready"),
+        decree(55, "llm-0-decode-1-worker", "ready"),
+        fallen=("llm-0-decode-1-leader", "llm-0-decode-1-worker"),
     ),
     story("a set is deleted", apply(SHAPES["grouped"]), delete(6)),
     story(

@@ -86,6 +86,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     knows."""
     unharmed: tuple[str, ...] = ()
     """PodCliques of which the operator must delete no pod."""
+    fallen: tuple[str, ...] = ()
+    """PodCliques of which all pods must have been made anew, for they were broken for too long."""
     updated: bool = False
     """Whether templates change: what is left of that in the end hangs on when it was."""
     racing: bool = False

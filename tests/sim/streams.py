@@ -91,7 +91,8 @@ class Told:
                 raise Ambiguous("the connection of the watch was lost")
             case Kind.ENDED:
                 raise _Over
-            case Kind.EXPIRED:
+            case Kind.EXPIRED | Kind.MERGED:
+                await asyncio.sleep(fault.amount)
                 self.wire.forget()
                 raise _Over(_error(*_EXPIRED))
             case Kind.TROUBLED:

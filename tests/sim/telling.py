@@ -27,7 +27,9 @@ from tests.sim.oracle import Oracle
 from tests.sim.story import Where
 from tests.sim.swift import collected
 from tests.sim.watching import watchers
+from tests.sim.watching.falls import Falls
 from tests.sim.watching.finding import Finding
+from tests.sim.watching.hearing import Hearing, lasting
 from tests.sim.watching.requests import unguarded
 from tests.sim.wire import Trouble
 from tests.support.virtual import dice
@@ -53,9 +55,7 @@ SETTLE_SECONDS = 6.0
 OBSTRUCTED_SECONDS = 60.0
 GONE_SECONDS = 60.0
 QUIET_SECONDS = 60.0
-FOUND_OUT_SECONDS = 50.0
-"""After which a connection that went silent has been given up (L-05)."""
-_DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.STALE)
+_DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.MERGED, Kind.STALE)
 _PROMPT_SECONDS = 0.05
 _LOOK_SECONDS = 2.0
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -128,14 +128,20 @@ class _Teller:
         self._hash = blake2b(digest_size=16)
         self._calm = False
         self._deaf_until = 0.0
-        self._written: list[str] = []
+        self._written: list[tuple[str, bool]] = []
+        """What the operator asked for, and whether that changed something."""
         rng = dice(story.seed * 7 + 1)
         self._cluster = ground().cluster(dice(story.seed * 7 + 2))
         self._handle, self._cluster.handle = self._cluster.handle, self._handled
         self._chronicle = Chronicle()
         self._chronicle.follow(self._cluster.store)
+        self._hearing = Hearing(story)
         self._watchers = watchers(
-            self._chronicle, unfenced=_is_unfenced(story), unharmed=story.unharmed
+            self._chronicle,
+            self._hearing,
+            unfenced=_is_unfenced(story),
+            exact=not any(story.skews) and all(act.what != "jump" for act in story.acts),
+            unharmed=story.unharmed,
         )
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
@@ -249,12 +255,12 @@ class _Teller:
         await asyncio.sleep(max(patience, self._deaf_until - self._loop.time()))
         self._written.clear()
         await asyncio.sleep(self._manner.quiet_seconds)
-        self._quiet("at rest")
+        self._quiet("at rest", patient=self._oracle.is_obstructed())
         if self._manner.restart:
             for operator in self._operators:
                 operator.restart()
             await asyncio.sleep(SETTLE_SECONDS)
-            self._quiet("after a restart at rest")
+            self._quiet("after a restart at rest", patient=True)
         for problem in self._oracle.problems():
             self._complain("L-01", f"was well, and is not any more: {problem}")
 
@@ -263,6 +269,10 @@ class _Teller:
         wanted = self._story.pods
         if wanted and end["pods"] != wanted and not self._report.findings:
             self._complain("L-01", f"there are {end['pods']}, and must be {wanted}")
+        fallen = [name for one in self._watchers if isinstance(one, Falls) for name in one.fallen]
+        for name in self._story.fallen:
+            if name not in fallen and not self._report.findings:
+                self._complain("GT", f"{name} was broken for too long, and never fell")
         return end
 
     async def _tear_down(self) -> None:
@@ -283,8 +293,11 @@ class _Teller:
         for text in left[:_MOST_FINDINGS]:
             self._complain("L-04", text)
 
-    def _quiet(self, when: str) -> None:
-        for written in self._written[:_MOST_FINDINGS]:
+    def _quiet(self, when: str, *, patient: bool) -> None:
+        """`patient`: what is refused or only told is no harm, as where others hold a name that is
+        needed, or where not everything has been read yet."""
+        found = [text for text, changes in self._written if changes or not patient]
+        for written in found[:_MOST_FINDINGS]:
             self._complain("I-06", f"{when}: {written}")
         self._written.clear()
 
@@ -302,16 +315,19 @@ class _Teller:
             return
         for finding in unguarded(request):
             self._found(finding)
-        if "/events" not in request.path and status < 400:
-            self._report.writes += 1
-            self._written.append(f"{who}: {request} {status}")
+        changes = "/events" not in request.path and status < 400
+        self._report.writes += changes
+        # Who is done does not even try. How often something was told is added up later.
+        if changes or "/events" not in request.path or request.method == "POST":
+            self._written.append((f"{who}: {request} {status}", changes))
 
     def _struck(self, fault: Fault) -> None:
         self._report.struck.append(fault)
         self._report.faults[fault.kind] += 1
+        self._hearing.struck(fault, self._loop.time())
         if fault.kind in _DEAFENING:
-            lasting = FOUND_OUT_SECONDS if fault.kind == Kind.SILENT else fault.amount
-            self._deaf_until = max(self._deaf_until, self._loop.time() + lasting + SETTLE_SECONDS)
+            over = self._loop.time() + lasting(fault) + SETTLE_SECONDS
+            self._deaf_until = max(self._deaf_until, over)
         self._note(f"FAULT {fault}")
 
     def _complain(self, kind: str, text: str) -> None:

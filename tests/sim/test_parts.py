@@ -11,7 +11,7 @@ from tests.sim.ends import differences
 from tests.sim.faults import Kind
 from tests.sim.grammar import ENTRIES, fields
 from tests.sim.regressions import Kept, all_kept, keep
-from tests.sim.running import Tally
+from tests.sim.running import Tally, told_to_the_end
 from tests.sim.shrinking import shrunk
 from tests.sim.story import Act, Fault, Story, Where
 from tests.sim.telling import Report
@@ -85,6 +85,22 @@ def test_the_last_line_of_a_run_has_all_figures(capsys: pytest.CaptureFixture[st
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("2 schedules in ")
     assert last.endswith("0 violations")
+
+
+def test_what_is_kept_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = keep(Kept(story=Story(name="nothing"), found=()), "nothing", tmp_path)
+    assert main(["replay", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("nothing, seed 0")
+
+
+def test_a_story_that_breaks_off_is_a_violation() -> None:
+    def told(_: Story) -> Report:
+        raise ZeroDivisionError("by nothing")
+
+    tally = Tally()
+    tally.add(told_to_the_end(Story(name="seed 7"), told))
+    assert tally.failed == ["seed 7"]
+    assert dict(tally.violations) == {"simulation": 1}
 
 
 def test_tallies_add_up() -> None:

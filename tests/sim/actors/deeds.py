@@ -196,8 +196,16 @@ async def end_pod(cast: Cast, namespace: str, clique: str, index: int, phase: st
         await asyncio.sleep(_AGAIN_SECONDS)
 
 
-async def decree(cast: Cast, clique: str, fate: str) -> None:
-    cast.nodes.decree(clique, Fate(fate))
+async def decree(cast: Cast, clique: str, fate: str, image: str = "") -> None:
+    cast.nodes.decree(clique, Fate(fate), image)
+
+
+async def see_ready(cast: Cast, plural: str, namespace: str, name: str) -> None:
+    """Somebody looks, long before all is made well, whether a PodClique is by itself."""
+    found = cast.chronicle.get(plural, namespace, name) or {"spec": {}, "status": {}}
+    ready, wanted = found["status"].get("readyReplicas"), found["spec"].get("replicas")
+    if ready != wanted:
+        cast.complain("RU", f"{name} has {ready} ready pods of {wanted}, and nothing mends it")
 
 
 async def silence_node(cast: Cast, node: str) -> None:
@@ -225,10 +233,13 @@ async def strip_labels(cast: Cast, plural: str, namespace: str, name: str) -> No
         await cast.adversary.ask("PATCH", path, {"metadata": {"labels": {STRIPPED: None}}})
 
 
-async def strip_pod(cast: Cast, namespace: str, clique: str, index: int) -> None:
+async def strip_pod(
+    cast: Cast, namespace: str, clique: str, index: int, key: str = STRIPPED
+) -> None:
+    """Takes a label off a pod: the one by which we read our own, if no other is named."""
     place = await cast.pod(namespace, clique, index)
     if place is not None:
-        patch = {"metadata": {"labels": {STRIPPED: None}}}
+        patch = {"metadata": {"labels": {key: None}}}
         await cast.adversary.ask("PATCH", path_of(place), patch)
 
 
@@ -328,6 +339,7 @@ DEEDS: dict[str, Deed] = {
         lift_gates,
         end_pod,
         decree,
+        see_ready,
         silence_node,
         revive_node,
         delete_child,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tests.sim.actors.errands import Errands
-from tests.sim.chronicle import Place, is_leaving, label
+from tests.sim.chronicle import Place, image, is_leaving, is_ready, label
 from tests.sim.ground import NODES
 from trellis.api.labels import HOSTNAME, POD_CLIQUE
 from trellis.embedded.simulation.loop import VirtualClock
@@ -40,17 +40,18 @@ class Nodes:
         self._chronicle = chronicle
         self._rng = rng
         self._errands: Errands[Place] = Errands(self._look)
-        self._fates: dict[str, Fate] = {}
+        self._fates: dict[tuple[str, str], Fate] = {}
+        """By PodClique and image; none: whatever they have."""
         self._silent: dict[str, None] = {}
         chronicle.hearers.append(self._heard)
 
     def stop(self) -> None:
         self._errands.stop()
 
-    def decree(self, clique: str, fate: Fate) -> None:
+    def decree(self, clique: str, fate: Fate, with_image: str = "") -> None:
         """From now on, pods of the PodClique of that name come so far; and if ready ones must
         not be, they are not any more."""
-        self._fates[clique] = fate
+        self._fates[clique, with_image] = fate
         self._look_at_all()
 
     def silence(self, node: str) -> None:
@@ -86,7 +87,8 @@ class Nodes:
         if is_leaving(pod):
             await self._end(place, pod)
             return
-        fate = self._fates.get(label(pod, POD_CLIQUE), Fate.READY)
+        clique, found = label(pod, POD_CLIQUE), image(pod["spec"])
+        fate = self._fates.get((clique, found), self._fates.get((clique, ""), Fate.READY))
         node = pod["spec"].get("nodeName", "")
         if not node:
             if fate is not Fate.PENDING and not pod["spec"].get("schedulingGates"):
@@ -119,7 +121,7 @@ class Nodes:
         if fate in (Fate.PENDING, Fate.BOUND):
             return
         ready = fate is Fate.READY
-        if pod["status"].get("phase") == "Running" and _is_ready(pod) == ready:
+        if pod["status"].get("phase") == "Running" and is_ready(pod) == ready:
             return
         await self.tell(place, pod, "Running", ready=ready)
 
@@ -148,8 +150,3 @@ class Nodes:
 
 def path(place: Place) -> str:
     return f"/api/v1/namespaces/{place.namespace}/{place.plural}/{place.name}"
-
-
-def _is_ready(pod: Body) -> bool:
-    found = pod["status"].get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)

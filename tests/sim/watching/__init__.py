@@ -9,19 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.sim.watching.falls import Falls
 from tests.sim.watching.gates import Gates
 from tests.sim.watching.harm import Harm
 from tests.sim.watching.ledgers import Ledgers
 from tests.sim.watching.owners import Owners
+from tests.sim.watching.policies import Policies
 from tests.sim.watching.replicas import Replicas
 from tests.sim.watching.requests import Requests
+from tests.sim.watching.rolling import Rolling
+from tests.sim.watching.sizes import Sizes
 from tests.sim.watching.statuses import Statuses
+from tests.sim.watching.templates import Templates
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tests.sim.chronicle import Chronicle
     from tests.sim.watching.finding import Watcher
+    from tests.sim.watching.hearing import Hearing
 
 
 # An operator that is deaf for a while may make a pod again that another has just replaced, of which
@@ -30,16 +36,28 @@ UNFENCED_SECONDS = 5.0
 
 
 def watchers(
-    chronicle: Chronicle, *, unfenced: bool, unharmed: Collection[str] = ()
+    chronicle: Chronicle,
+    hearing: Hearing,
+    *,
+    unfenced: bool,
+    exact: bool,
+    unharmed: Collection[str] = (),
 ) -> tuple[Watcher, ...]:
-    """`unfenced`: several operators work at once, and nothing keeps them apart. `unharmed` are the
-    cliques of which no pod is to be deleted."""
+    """`hearing`: how old views may be. `unfenced`: several operators work at once, and nothing
+    keeps them apart. `exact`: all clocks are right. `unharmed` are the cliques of which no pod is
+    to be deleted."""
+    policies = Policies()
     return (
+        policies,
         Owners(chronicle),
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
-        Gates(chronicle),
-        Statuses(),
+        Gates(chronicle, hearing, unfenced=unfenced),
+        Statuses(chronicle, hearing, policies),
+        Templates(hearing),
         Requests(),
+        Rolling(chronicle, hearing, policies),
+        Falls(chronicle, hearing, policies, exact=exact),
+        Sizes(),
         Harm(unharmed),
     )

@@ -15,7 +15,7 @@ from trellis.api.annotation import POD_LEDGER
 from trellis.api.labels import POD_GANG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tests.sim.chronicle import Body, Commit
 
@@ -53,8 +53,12 @@ def ledger(gang: Body) -> dict[str, list[str]]:
     }
 
 
+def by_index(names: Iterable[str]) -> dict[str, str]:
+    """The names of pods, by the index that they are of."""
+    matches = (_INDEX.fullmatch(name) for name in names)
+    return {match[1]: match[0] for match in matches if match}
+
+
 def _indexed(commit: Commit, clique: str, names: list[str]) -> Iterator[Finding]:
-    matches = [_INDEX.fullmatch(name) for name in names]
-    indices = [match[1] for match in matches if match]
-    if len(set(indices)) != len(indices):
+    if len(by_index(names)) != sum(1 for name in names if _INDEX.fullmatch(name)):
         yield Finding("D-15", f"{commit.place} lists an index of {clique} twice: {names}")

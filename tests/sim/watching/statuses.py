@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.sim.chronicle import label
 from tests.sim.watching.finding import Finding
 from tests.sim.watching.owners import OWNERS
+from trellis.api.labels import PART_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.sim.chronicle import Body, Commit
+    from tests.sim.chronicle import Body, Chronicle, Commit
+    from tests.sim.watching.hearing import Hearing
+    from tests.sim.watching.policies import Policies
 
 # Each is at most the next one.
 _CHAINS = {
@@ -33,6 +37,11 @@ FOREIGN = "example.com/Foreign"
 
 
 class Statuses:
+    def __init__(self, chronicle: Chronicle, hearing: Hearing, policies: Policies) -> None:
+        self._chronicle = chronicle
+        self._hearing = hearing
+        self._policies = policies
+
     def see(self, commit: Commit) -> Iterator[Finding]:
         if commit.place.plural not in OWNERS or commit.new is None or commit.old is None:
             return
@@ -46,9 +55,20 @@ class Statuses:
             *_observed(commit, old, new),
             *_turned(old, new),
             *_progressed(new),
+            *(_begun(old, new) if self._is_by_hand(commit) else ()),
         )
         for text in texts:
             yield Finding("I-18", f"{commit.place}: {text}")
+
+    def _is_by_hand(self, commit: Commit) -> bool:
+        """Whether its set has been OnDelete for so long that everybody knows."""
+        metadata = commit.body["metadata"]
+        name = label(commit.body, PART_OF) or metadata["name"]
+        found = self._chronicle.get("podcliquesets", metadata["namespace"], name)
+        if found is None:
+            return False
+        known = self._hearing.known(commit.at)
+        return self._policies.was_by_hand(found["metadata"]["uid"], known)
 
 
 def _counted(commit: Commit, status: Body) -> Iterator[str]:
@@ -95,3 +115,11 @@ def _progressed(status: Body) -> Iterator[str]:
         yield f"its update has ended and goes on: {progress}"
     if ended and started and ended < started:
         yield f"its update ended at {ended} and began at {started}"
+
+
+def _begun(old: Body, new: Body) -> Iterator[str]:
+    """What is left to people is over as soon as it begins."""
+    before, now = (one.get("updateProgress") or {} for one in (old, new))
+    started = now.get("updateStartedAt")
+    if started != before.get("updateStartedAt") and started != now.get("updateEndedAt"):
+        yield f"its update by hand began at {started} and ended at {now.get('updateEndedAt')}"
