@@ -52,7 +52,7 @@ def watchers(
         Owners(chronicle),
         Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
         Ledgers(),
-        Gates(chronicle, hearing, unfenced=unfenced),
+        Gates(chronicle, hearing),
         Statuses(chronicle, hearing, policies),
         Templates(hearing),
         Requests(),

@@ -26,22 +26,20 @@ _EVER = float("inf")
 
 
 class Gates:
-    """I-08, as far as it is the operator's: binding is the scheduler's. `unfenced`: another may
-    have listed other names in the very moment."""
+    """I-08, as far as it is the operator's: binding is the scheduler's."""
 
-    def __init__(self, chronicle: Chronicle, hearing: Hearing, *, unfenced: bool) -> None:
+    def __init__(self, chronicle: Chronicle, hearing: Hearing) -> None:
         self._chronicle = chronicle
         self._hearing = hearing
-        self._unfenced = unfenced
         self._made: dict[Place, float] = {}
         self._bound: dict[Place, float] = {}
         """Pods that were made, or had a node, and until when."""
-        self._listed: dict[Place, list[tuple[float, dict[str, list[str]]]]] = defaultdict(list)
-        """By PodGang, its ledgers and since when they were so."""
+        self._gangs: dict[Place, list[tuple[float, Body]]] = defaultdict(list)
+        """By PodGang, what it said and since when."""
 
     def see(self, commit: Commit) -> Iterator[Finding]:
         if commit.place.plural == "podgangs" and commit.new is not None:
-            self._listed[commit.place].append((commit.at, ledger(commit.new)))
+            self._gangs[commit.place].append((commit.at, commit.new))
         if commit.place.plural != "pods":
             return
         pod = commit.new
@@ -69,30 +67,29 @@ class Gates:
             {place for place, until in one.items() if until >= known}
             for one in (self._made, self._bound)
         )
-        for name in self._short(gang, made, known if self._unfenced else commit.at):
+        # Another operator may have listed more in the very moment.
+        for name in self._short(gang, made, known if self._hearing.shared else commit.at):
             yield Finding("I-08", f"{commit.place} was let go before the pods of {name} were made")
         base = label(commit.body, BASE_POD_GANG)
         first = self._chronicle.get("podgangs", commit.place.namespace, base) if base else None
         for name in self._short(first, bound, known) if first else ():
             yield Finding("I-08", f"{commit.place} was let go before {name} of {base} had nodes")
 
-    def _short(self, gang: Body, there: set[Place], known: float) -> Iterator[str]:
-        """The groups of a gang of which there are not as many pods as it needs, whichever of the
-        ledgers counts that it had since then."""
-        namespace = gang["metadata"]["namespace"]
-        place = self._chronicle.uids[gang["metadata"]["uid"]]
-        for group in gang["spec"].get("podgroups", ()):
-            counts = (
-                sum(Place("pods", namespace, one) in there for one in listed.get(group["name"], ()))
-                for listed in self._of_late(place, known)
-            )
-            if max(counts, default=0) < group["minReplicas"]:
-                yield group["name"]
+    def _short(self, gang: Body, there: set[Place], known: float) -> list[str]:
+        """The groups of a gang of which there are not as many pods as it needs; none, if there
+        were enough for what it said at any time since then."""
+        said = self._gangs[self._chronicle.uids[gang["metadata"]["uid"]]]
+        before = [number for number, (since, _) in enumerate(said) if since <= known]
+        found = [list(_lacking(one, there)) for _, one in said[before[-1] if before else 0 :]]
+        return found[-1] if all(found) else []
 
-    def _of_late(self, place: Place, known: float) -> list[dict[str, list[str]]]:
-        listed = self._listed[place]
-        before = [number for number, (since, _) in enumerate(listed) if since <= known]
-        return [one for _, one in listed[before[-1] if before else 0 :]]
+
+def _lacking(gang: Body, there: set[Place]) -> Iterator[str]:
+    namespace, listed = gang["metadata"]["namespace"], ledger(gang)
+    for group in gang["spec"].get("podgroups", ()):
+        names = listed.get(group["name"], ())
+        if sum(Place("pods", namespace, one) in there for one in names) < group["minReplicas"]:
+            yield group["name"]
 
 
 def _born_free(commit: Commit, gang: Body | None) -> Iterator[Finding]:

@@ -46,6 +46,8 @@ class Hearing:
     def __init__(self, story: Story) -> None:
         restarts = story.lease or any(act.what in _RESTARTS for act in story.acts)
         self._usual = _THOUGHT_SECONDS + 2 * story.news_delay + (_LAG_SECONDS if restarts else 0.0)
+        self.shared = story.instances > 1
+        """Whether there are several operators, who do not hear of each other at once."""
         self._poor: list[tuple[float, float]] = []
         """From when until when views may be older than usual."""
 
