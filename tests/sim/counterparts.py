@@ -67,7 +67,7 @@ COUNTERPARTS: dict[str, dict[str, tuple[str, ...]]] = {
             "a clique is scaled below its minimum",
         ),
         "test_indices_in_a_group_have_no_gaps_whichever_clique_is_scaled": (
-            "a group is scaled out and in",
+            "a clique of a group is scaled out and in",
         ),
         "test_a_clique_at_zero_starts_again": ("a clique is scaled to nothing and back",),
         "test_a_group_is_scaled_by_its_highest_replicas": ("a group is scaled out and in",),

@@ -98,7 +98,8 @@ def _throughout(story: Story, where: Where, places: list[int], kind: Kind) -> St
     seconds = min(_AMOUNTS.get(kind, 0.0), _DENSE_SECONDS)
     faults = [Fault(where, number, kind, seconds) for number in places[1::_APART]]
     named = f"{story.name}: {kind} again and again"
-    return msgspec.structs.replace(story.with_faults(*faults), name=named)
+    # Nobody can say any more who is up in time to fall.
+    return msgspec.structs.replace(story.with_faults(*faults), name=named, fallen=())
 
 
 def _with(story: Story, where: Where, number: int, kind: Kind) -> Story:

@@ -15,7 +15,14 @@ from tests.sim.chronicle import controller_uid, image, is_held, is_leaving, is_r
 from tests.sim.watching.ledgers import ledger
 from tests.sim.watching.owners import OWNERS
 from tests.sim.watching.policies import is_by_hand
-from trellis.api.labels import GANG_GATE, MANAGED_BY, OPERATOR, PART_OF, POD_INDEX
+from trellis.api.labels import (
+    GANG_GATE,
+    MANAGED_BY,
+    OPERATOR,
+    PART_OF,
+    POD_INDEX,
+    SCALING_GROUP_POD_INDEX,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +106,8 @@ class _SetOracle:
         """By kind and name, the uid of the controller that each must have."""
         self._templates: dict[str, Body] = {}
         """By the name of a PodClique, the clique of the template that it is of."""
+        self._before: dict[str, list[str]] = {}
+        """By the name of a PodClique, those before it in its replica of a scaling group."""
         self._gangs: list[_Gang] = []
 
     def is_obstructed(self) -> bool:
@@ -157,6 +166,7 @@ class _SetOracle:
             cliques = {f"{full}-{number}-{one}": self._least(one) for one in group["cliqueNames"]}
             for name, one in zip(cliques, group["cliqueNames"], strict=True):
                 self._want_clique(name, one, uid)
+                self._before[name] = list(cliques)[: list(cliques).index(name)]
             if number < group["minAvailable"]:
                 first.update(cliques)
             else:
@@ -240,10 +250,19 @@ class _SetOracle:
         indices = Counter(label(pod, POD_INDEX) for pod in pods if not is_leaving(pod))
         if any(count > 1 for count in indices.values()):
             yield f"{name} has an index twice: {dict(indices)}"
+        yield from self._ranked(name, [pod for pod in pods if not is_leaving(pod)])
         for pod in pods:
             if not is_leaving(pod) and not _is_well(pod):
                 yield f"{name}: {pod['metadata']['name']} is {_how(pod)}"
         yield from self._counted(clique, pods)
+
+    def _ranked(self, name: str, pods: list[Body]) -> Iterator[str]:
+        """In a scaling group pods are counted through. Who was made without a number has none."""
+        before = sum(self._size(one) for one in self._before.get(name, ()))
+        for pod in pods:
+            told, index = label(pod, SCALING_GROUP_POD_INDEX), label(pod, POD_INDEX)
+            if told and index and told != str(before + int(index)):
+                yield f"{pod['metadata']['name']} is number {told}, and {before} are before {name}"
 
     def _updated(self, clique: Body) -> Iterator[str]:
         """Who is updated by hand may have pods of several templates, but only one to make more."""

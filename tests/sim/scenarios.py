@@ -42,6 +42,12 @@ _ALL = (
         scale(9, "podcliques", "llm-0-worker", 1),
     ),
     story(
+        "a clique of a group is scaled out and in",
+        apply(SHAPES["grouped"]),
+        scale(5, "podcliques", "llm-0-decode-1-leader", 3),
+        scale(9, "podcliques", "llm-0-decode-1-leader", 2),
+    ),
+    story(
         "a clique is scaled to nothing and back",
         apply(SHAPES["slack"]),
         scale(5, "podcliques", "llm-0-worker", 0),

@@ -260,7 +260,7 @@ class _Teller:
             for operator in self._operators:
                 operator.restart()
             await asyncio.sleep(SETTLE_SECONDS)
-            self._quiet("after a restart at rest", patient=True)
+            self._quiet("after a restart at rest", patient=self._oracle.is_obstructed())
         for problem in self._oracle.problems():
             self._complain("L-01", f"was well, and is not any more: {problem}")
 
@@ -295,7 +295,7 @@ class _Teller:
 
     def _quiet(self, when: str, *, patient: bool) -> None:
         """`patient`: what is refused or only told is no harm, as where others hold a name that is
-        needed, or where not everything has been read yet."""
+        needed."""
         found = [text for text, changes in self._written if changes or not patient]
         for written in found[:_MOST_FINDINGS]:
             self._complain("I-06", f"{when}: {written}")

@@ -45,7 +45,7 @@ class Scope:
     """Which objects of a kind are kept: of one namespace or all, and those that are selected.
 
     Whoever writes objects of the kind must have them all in scope: what is written and never seen
-    would be waited for. An optional kind may not be served: nobody waits for it to be read.
+    would be waited for. An optional kind may not be served: nobody waits for it then.
     """
 
     namespace: str = ""

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trellis.api.meta import Object
 from trellis.instruments.logs import logger
+from trellis.kube.errors import Forbidden, NotFound
 from trellis.kube.events import Snapshot
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class Informer(Generic[T]):
         self.label = label or cache.label
         self._clock = client.clock
         self._trouble: KubeError | None = None
+        self._answered = asyncio.Event()
         collection = client.of(cache.resource, cache.stored_kind, cache.scope.namespace)
         self._watch: Watch[T] = collection.watch(cache.scope.selection, on_trouble=self._on_trouble)
         label = self.label
@@ -56,6 +59,13 @@ class Informer(Generic[T]):
         why = f": {self._trouble}" if self._trouble else ""
         return f"{self.label} have not been read yet{why}"
 
+    async def until_answered(self) -> None:
+        """Until all was read, or the server has said that there is nothing to read for us.
+
+        Who looked before would take all that there is for missing.
+        """
+        await self._answered.wait()
+
     async def run(self) -> None:
         """For ever. Whatever the cluster does is sat out; only a mistake of ours ends it."""
         async with self._watch as watch:
@@ -66,6 +76,7 @@ class Informer(Generic[T]):
                 if isinstance(news, Snapshot):
                     self._lists.inc()
                     self.cache.replace(news)
+                    self._answered.set()
                 else:
                     self.cache.apply(news)
 
@@ -76,3 +87,5 @@ class Informer(Generic[T]):
         said = _log.warning if first else _log.debug
         said("watch troubled", resource=self.label, error=str(error))
         self._trouble = error
+        if isinstance(error, NotFound | Forbidden):
+            self._answered.set()

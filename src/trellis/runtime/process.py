@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from trellis.runtime.health import Check
 
 FLUSH_SECONDS = 2.0
+OPTIONAL_SECONDS = 5.0
 
 _log = logger(__name__)
 
@@ -119,9 +121,14 @@ class Process:
         await self._flush()
 
     async def _until_synced(self) -> None:
-        required = [each.cache for each in self._informers if not each.cache.scope.optional]
-        for cache in required:
-            await cache.until_synced()
+        required = [each for each in self._informers if not each.cache.scope.optional]
+        optional = [each for each in self._informers if each.cache.scope.optional]
+        for each in required:
+            await each.cache.until_synced()
+        # A server that cannot say whether it has them holds nobody up for long.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPTIONAL_SECONDS):
+                await asyncio.gather(*(each.until_answered() for each in optional))
 
     async def _serve(self, group: Group, stop: asyncio.Event) -> None:
         """One group from its election to the release of its lease."""

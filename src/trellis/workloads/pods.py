@@ -48,10 +48,8 @@ def is_ready(pod: Pod) -> bool:
 
 
 def is_outdated(pod: Pod, current: frozenset[str]) -> bool:
-    """Whether it says that its template is none of these. One that says nothing may be anything:
-    what an older operator made is not restarted for that."""
-    template = pod.metadata.labels.get(POD_TEMPLATE_HASH)
-    return bool(template) and template not in current
+    """Whether its template is none of these, among which nothing may be one: that it says none."""
+    return pod.metadata.labels.get(POD_TEMPLATE_HASH, "") not in current
 
 
 def is_gated(pod: Pod) -> bool:

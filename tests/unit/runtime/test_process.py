@@ -15,7 +15,7 @@ from tests.support.virtual import VirtualClock
 from tests.unit.runtime.builders import NAMESPACE, Box, key
 from tests.unit.runtime.toys import BALL_PATH, BOX_PATH, Instance, Toys, put_box
 from trellis.api.meta import Resource
-from trellis.kube.errors import Ambiguous, Unreachable
+from trellis.kube.errors import Ambiguous, Failure, NotFound, Unreachable
 from trellis.kube.events import Change, Delta
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.controller import Controller
@@ -26,6 +26,7 @@ from trellis.runtime.writes import VERBS, LeadershipLost
 if TYPE_CHECKING:
     from tests.unit.runtime.builders import Ball
     from trellis.api.meta import Key
+    from trellis.kube.errors import KubeError
     from trellis.kube.transport import Request
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -128,11 +129,20 @@ async def test_writes_of_every_kind_are_counted_from_zero() -> None:
     await one.end()
 
 
+@pytest.mark.parametrize(
+    ("trouble", "seconds"),
+    [
+        pytest.param(NotFound("GET extras", Failure(code=404)), 1, id="there is no such kind"),
+        pytest.param(Unreachable("nobody answers"), 10, id="nobody can tell"),
+    ],
+)
 @virtual.virtual
-async def test_a_kind_that_is_not_served_holds_nobody_up_if_it_is_optional() -> None:
+async def test_a_kind_that_is_not_served_holds_nobody_up_if_it_is_optional(
+    trouble: KubeError, seconds: float
+) -> None:
     def unserved(request: Request) -> None:
         if "extras" in request.path:
-            raise Unreachable("no such kind")
+            raise trouble
 
     extras = Cache(Resource("toys.dev", "v1", "Extra", "extras"), Box, scope=Scope(optional=True))
 
@@ -143,7 +153,7 @@ async def test_a_kind_that_is_not_served_holds_nobody_up_if_it_is_optional() -> 
     api = MemoryApi(before=unserved)
     await put_box(api, "box", balls=1)
     one = Instance(api, change=with_extras).start()
-    await asyncio.sleep(10)
+    await asyncio.sleep(seconds)
     assert one.process.readiness.why_not() == ()
     assert api.names("balls") == ["box-0"]
     api.before = lambda _: None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.workloads.members import current_hashes
+from trellis.workloads.members import current_templates
 from trellis.workloads.pods import (
     has_succeeded,
     is_broken,
@@ -42,7 +42,7 @@ def census(state: State) -> Census:
     live = [pod for pod in state.held if is_live(pod)]
     placed = [pod for pod in live if is_scheduled(pod)]
     ready = [pod for pod in placed if is_ready(pod)]
-    current = current_hashes(state.clique)
+    current = current_templates(state.clique)
     return Census(
         replicas=len(live),
         scheduled=len(placed),

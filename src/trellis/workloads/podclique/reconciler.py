@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from trellis.api.annotation import SETTLE_TIME
 from trellis.api.conditions import READY, find
 from trellis.api.grove.podclique import PodClique
-from trellis.api.labels import CLIQUE_FINALIZER, SCALING_GROUP
-from trellis.api.meta import Key
+from trellis.api.labels import CLIQUE_FINALIZER
 from trellis.api.reasons import objects
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
@@ -22,7 +21,7 @@ from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
 from trellis.workloads.podclique.desired import plan, sparing
-from trellis.workloads.podclique.state import member_of, observe
+from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.surroundings import parents_not_ready
 from trellis.workloads.podclique.telling import haste, of_changes, of_update
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from trellis.api.core.priorityclass import PriorityClass
     from trellis.api.grove.podcliqueset import PodCliqueSet
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-    from trellis.api.meta import Object
+    from trellis.api.meta import Key, Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -50,16 +49,14 @@ PACE = Pace(burst=8, seconds=0.25)
 
 def controller(means: Means, caches: Caches) -> Controller[PodClique]:
     """The controller that makes pods."""
-    outlines = Outlines()
-    wakes = _Wakes(caches, outlines)
+    wakes = _Wakes(caches)
     by_owner = controller_of(PodClique.resource)
     return Controller(
         name="podclique",
         cache=caches.cliques,
-        reconcile=Reconciler(means, caches, outlines).reconcile,
+        reconcile=Reconciler(means, caches).reconcile,
         woken_by=(
             Wakes(caches.pods, by_owner),
-            Wakes(caches.cliques, wakes.after, _size_matters),
             Wakes(caches.claims, by_owner),
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
             Wakes(caches.sets, wakes.by_set, _set_matters),
@@ -73,11 +70,11 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
 
 
 class Reconciler:
-    def __init__(self, means: Means, caches: Caches, outlines: Outlines) -> None:
+    def __init__(self, means: Means, caches: Caches) -> None:
         self._clock = means.env.clock
         self._most = means.configuration.trellis.limits.clique_replicas
         self._caches = caches
-        self._outlines = outlines
+        self._outlines = Outlines()
         self._actor = Actor(means, caches)
         self._departed = Departed(caches.pods, means.env.clock)
         self._pacer = StatusPacer(caches.cliques, means.env.clock)
@@ -131,25 +128,8 @@ class Reconciler:
 class _Wakes:
     """Whom a change of something else concerns."""
 
-    def __init__(self, caches: Caches, outlines: Outlines) -> None:
-        self._caches = caches
+    def __init__(self, caches: Caches) -> None:
         self._cliques = caches.cliques
-        self._outlines = outlines
-
-    def after(self, found: PodClique) -> Iterator[Key]:
-        """The others of its replica of a scaling group, whose pods are counted from its own."""
-        owner = self._caches.set_of(found)
-        if owner is None or SCALING_GROUP not in found.metadata.labels:
-            return
-        outline = self._outlines.of(owner)
-        member = member_of(outline, found)
-        grouped = member.place.group if member is not None else None
-        if member is None or member.group is None or grouped is None:
-            return
-        replica = member.place.set_replica
-        for sibling in outline.grouped(replica, member.group, grouped.replica):
-            if sibling.name != member.name:
-                yield Key(found.metadata.namespace, sibling.name)
 
     def by_gang(self, found: PodGang) -> Iterator[Key]:
         return _keys(self._cliques.find(BY_GANG, str(found.metadata.key)))
@@ -172,10 +152,6 @@ def _keys(found: Iterable[Object]) -> Iterator[Key]:
 def _lacks_priority_class(clique: PodClique) -> bool:
     ready = find(clique.status.conditions, READY)
     return ready is not None and ready.reason == objects.PRIORITY_CLASS_MISSING.token
-
-
-def _size_matters(old: PodClique, new: PodClique) -> bool:
-    return old.spec.replicas != new.spec.replicas
 
 
 def _spec_matters(old: Object, new: Object) -> bool:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.api.reasons import updates
 from trellis.workloads.ledger import pod_index
-from trellis.workloads.members import current_hashes, is_released, ready_before
+from trellis.workloads.members import (
+    current_hashes,
+    current_templates,
+    is_released,
+    knows_its_template,
+    ready_before,
+)
 from trellis.workloads.pods import is_outdated, is_ready
 from trellis.workloads.updates import CliqueState, Outlook, Why, outlook, release
 from trellis.workloads.updates.progress import (
@@ -22,7 +28,6 @@ from trellis.workloads.updates.progress import (
     progress_of,
     selected,
     span_of,
-    target_of,
 )
 from trellis.workloads.updates.reading import budget, pods_listed, rolls, strategy_of
 
@@ -40,19 +45,17 @@ _NOTHING_NEW = Outlook(
 
 
 def update_facts(state: State, counted: Census, now: datetime) -> CliqueFacts:
-    current = current_hashes(state.clique)
+    current = current_templates(state.clique)
     outdated, released = counted.replicas - counted.updated, is_its_turn(state)
     # What was handed a new template and has nothing outdated has no pods, and yet is updated.
     moving = (
-        outdated > 0
-        or is_under_way(state.clique.status)
-        or target_of(state.clique.status) not in current | {""}
+        outdated > 0 or is_under_way(state.clique.status) or not knows_its_template(state.clique)
     )
     return CliqueFacts(
         strategy=strategy_of(state.owner),
         outlook=_outlook(state, current, released, now) if moving else _NOTHING_NEW,
         template=state.clique.metadata.labels.get(POD_TEMPLATE_HASH, ""),
-        current=current,
+        current=current_hashes(state.clique),
         generation=_generation(state),
         outdated=outdated,
         updated=counted.updated,

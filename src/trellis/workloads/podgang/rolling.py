@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trellis.workloads.members import carries, current_hashes, is_released, ready_before
+from trellis.workloads.members import carries, current_templates, is_released, ready_before
 from trellis.workloads.updates import CliqueState, outlook, release
 from trellis.workloads.updates.progress import progress_of, selected, span_of
 from trellis.workloads.updates.reading import budget, has_outdated, pods_listed, rolls
@@ -68,7 +68,7 @@ def _alone(
         entries = listings[part.name].entries
         if part.member.group is not None or not _has_template(part, state):
             continue
-        if has_outdated(entries, part.pods, current_hashes(part.clique)):
+        if has_outdated(entries, part.pods, current_templates(part.clique)):
             found = _outlook(part, listings[part.name], state, now)
             step = found.step
             yield (
@@ -89,7 +89,7 @@ def _outlook(part: Part, listing: Listing, state: State, now: datetime) -> Outlo
             started=span.started if span is not None else None,
             budget=budget(state.set, part.member.template.rolling_update),
             pods=pods_listed(listing.entries, part.pods),
-            current=current_hashes(part.clique),
+            current=current_templates(part.clique),
         )
     )
 
@@ -119,7 +119,7 @@ def _replicas(state: State) -> Iterator[list[Part]]:
 
 
 def _is_outdated(part: Part, listing: Listing) -> bool:
-    return has_outdated(listing.entries, part.pods, current_hashes(part.clique))
+    return has_outdated(listing.entries, part.pods, current_templates(part.clique))
 
 
 def _has_template(part: Part, state: State) -> bool:

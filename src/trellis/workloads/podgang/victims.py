@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trellis.api.core.pod import RUNNING
 from trellis.api.labels import POD_TEMPLATE_HASH
-from trellis.workloads.members import current_hashes
+from trellis.workloads.members import current_templates
 from trellis.workloads.pods import is_ready
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def victims(part: Part, entries: Listed, count: int) -> tuple[int, ...]:
     """So many of the indices, the first to go first."""
     if part.member.group is not None:
         return tuple(sorted(entries, reverse=True)[:count])
-    current = current_hashes(part.clique)
+    current = current_templates(part.clique)
 
     def use(index: int) -> tuple[object, ...]:
         pod = part.pods.get(entries[index])

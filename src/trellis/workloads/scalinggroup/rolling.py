@@ -13,7 +13,7 @@ from trellis.api.reasons import updates
 from trellis.workloads.members import (
     Terms,
     carries,
-    current_hashes,
+    current_templates,
     is_behind,
     is_released,
     ready_before,
@@ -159,7 +159,7 @@ def _member(seat: Seat, replica: Replica, state: State, pods: Pods) -> MemberFac
         carries=_carries(seat, state),
         released=is_released(live, mark),
         pods=pods(seat),
-        current=current_hashes(live),
+        current=current_templates(live),
         was_available=is_up_since(live.status.first_available_time, recycled),
     )
 

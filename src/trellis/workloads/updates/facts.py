@@ -22,10 +22,9 @@ GRACE = timedelta(seconds=10)
 class PodFacts:
     """The pod of one listed index; without `exists`, that it is yet to be made.
 
-    `template` is the hash that its label says: where it says none, nobody can tell that it is
-    outdated, and it is not. `since` is when its readiness last changed, and
-    `was_ready` that it has been Ready at any time: where nobody can tell, say True, which costs the
-    grace at most.
+    `template` is the hash that its label says, if any. `since` is when its readiness last changed,
+    and `was_ready` that it has been Ready at any time: where nobody can tell, say True, which costs
+    the grace at most.
     """
 
     index: int
@@ -47,7 +46,7 @@ class PodFacts:
         return self.exists and not self.leaving
 
     def is_outdated(self, current: frozenset[str]) -> bool:
-        return self.lives and bool(self.template) and self.template not in current
+        return self.lives and self.template not in current
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.virtual import virtual
-from tests.unit.workloads.rolling.show import ON_DELETE, ROLLING, a_show, alone, wl
+from tests.unit.workloads.rolling.show import HASH, ON_DELETE, ROLLING, a_show, alone, wl
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
 from trellis.api.core.pod import Pod
 from trellis.api.grove.podclique import PodClique
@@ -127,4 +127,23 @@ async def test_a_clique_that_grows_without_room_is_rolled_all_the_same() -> None
         await show.stage.patch(PodClique, A, {"spec": {"replicas": 5}})
         await show.until_ended()
         assert await show.outdated() == []
+        assert show.nodes.least == {A: 2}
+
+
+@pytest.mark.parametrize("all_of_them", [False, True], ids=["one", "all"])
+@virtual
+async def test_pods_that_do_not_say_their_template_stay_until_the_next_update(
+    all_of_them: bool,
+) -> None:
+    async with a_show(alone(3)) as show:
+        silent = [pod["metadata"]["name"] for pod in await show.pods()][: 3 if all_of_them else 1]
+        for name in silent:
+            await show.stage.patch(Pod, name, {"metadata": {"labels": {HASH: None}}})
+        await show.stage.settle(30)
+        assert show.nodes.gone == []
+        assert (await show.clique(A))["status"]["updatedReplicas"] == 3
+        await show.edit("a")
+        await show.until_ended()
+        assert set(silent) <= set(show.nodes.gone)
+        assert set(await show.hashes(A)) == {await show.wanted(A)}
         assert show.nodes.least == {A: 2}
