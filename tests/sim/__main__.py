@@ -17,7 +17,7 @@ import msgspec
 from tests.sim.drawing import drawn
 from tests.sim.exhaustive import Unwell, basis, everywhere, judged
 from tests.sim.faults import Kind
-from tests.sim.hunting import hunt
+from tests.sim.hunting import hunt, retell
 from tests.sim.mutants import MOST_SCHEDULES, hunted, mutants
 from tests.sim.regressions import Kept, keep, read
 from tests.sim.running import Tally, told_to_the_end
@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scenarios.set_defaults(command=_scenarios)
     hunting = commands.add_parser("hunt", help="tell stories until one fails")
     hunting.add_argument("--most", type=int, default=MOST_SCHEDULES)
+    hunting.add_argument("--story", default="", help="only the one that is called so")
     hunting.set_defaults(command=_hunt)
     bred = commands.add_parser("mutants", help="hunt every bug that is planted")
     bred.add_argument("--only", default="", help="mutants whose name has this in it")
@@ -142,7 +143,7 @@ def _told_everywhere(name: str, kinds: frozenset[Kind], first: int, stride: int)
 
 
 def _hunt(chosen: argparse.Namespace) -> int:
-    found = hunt(chosen.most)
+    found = retell(chosen.story) if chosen.story else hunt(chosen.most)
     print(msgspec.json.encode(found).decode())
     return 1 if found.finding else 0
 

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 MOST_SCHEDULES = 2000
 _SECONDS = 3600
 _FILE = re.compile(r"^\+\+\+ b/(?P<path>\S+)", re.MULTILINE)
+_FOUND_BY = "Found by: "
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
 
 
@@ -41,10 +42,14 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One bug. `why` says which of the field's bugs it is, or by which rule it was made."""
+    """One bug. `why` says which of the field's bugs it is, or by which rule it was made.
+
+    `finder` is the name of the story that finds it first.
+    """
 
     name: str
     why: str
+    finder: str
     path: str
     hunks: tuple[Hunk, ...]
 
@@ -74,12 +79,14 @@ def mutants(folder: Path = FOLDER) -> Iterator[Mutant]:
 
 def read(name: str, text: str) -> Mutant:
     head, _, rest = text.partition("--- a/")
-    why = " ".join(line.removeprefix("#").strip() for line in head.splitlines())
+    said = [line.removeprefix("#").strip() for line in head.splitlines()]
+    why = " ".join(line for line in said if not line.startswith(_FOUND_BY))
+    finder = "".join(line.removeprefix(_FOUND_BY) for line in said if line.startswith(_FOUND_BY))
     found = _FILE.search(rest)
     if found is None:
         raise DoesNotFit(f"{name}: it names no file")
     hunks = tuple(_hunk(body) for body in _HUNK.split(rest[found.end() :])[1:])
-    return Mutant(name, why, found["path"], hunks)
+    return Mutant(name, why, finder, found["path"], hunks)
 
 
 def planted(mutant: Mutant, into: Path) -> Path:
@@ -93,9 +100,18 @@ def planted(mutant: Mutant, into: Path) -> Path:
 
 def hunted(mutant: Mutant, into: Path, most: int = MOST_SCHEDULES) -> Found:
     """Tells stories to the mutant, in a process of its own, until one of them finds it."""
+    return _told(mutant, into, "--most", str(most))
+
+
+def met(mutant: Mutant, into: Path) -> Found:
+    """Tells it only the story by which it was found."""
+    return _told(mutant, into, "--story", mutant.finder)
+
+
+def _told(mutant: Mutant, into: Path, *chosen: str) -> Found:
     source = planted(mutant, into)
     outcome = subprocess.run(
-        [sys.executable, "-m", "tests.sim", "hunt", "--most", str(most)],
+        [sys.executable, "-m", "tests.sim", "hunt", *chosen],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

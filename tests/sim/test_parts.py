@@ -90,7 +90,7 @@ def test_the_last_line_of_a_run_has_all_figures(capsys: pytest.CaptureFixture[st
 def test_what_is_kept_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = keep(Kept(story=Story(name="nothing"), found=()), "nothing", tmp_path)
     assert main(["replay", str(file)]) == 0
-    assert capsys.readouterr().out.startswith("nothing, seed 0")
+    assert "nothing, seed 0" in capsys.readouterr().out
 
 
 def test_a_story_that_breaks_off_is_a_violation() -> None:

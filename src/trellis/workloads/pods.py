@@ -47,6 +47,11 @@ def is_ready(pod: Pod) -> bool:
     return conditions.is_true(pod.status.conditions, READY)
 
 
+def is_up(pod: Pod) -> bool:
+    """Whether it is Ready, and will be for a while."""
+    return is_live(pod) and is_ready(pod)
+
+
 def is_outdated(pod: Pod, current: frozenset[str]) -> bool:
     """Whether its template is none of these, among which nothing may be one: that it says none."""
     return pod.metadata.labels.get(POD_TEMPLATE_HASH, "") not in current

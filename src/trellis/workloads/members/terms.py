@@ -7,7 +7,7 @@ the one is there without the other, and no write of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import READY_BEFORE, RELEASED
@@ -15,7 +15,7 @@ from trellis.workloads.members.standing import is_behind
 from trellis.workloads.updates.progress import is_under_way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from trellis.api.grove.podclique import PodClique
 
@@ -28,13 +28,15 @@ class Terms:
 
     `release`: the mark by which all pods of its replica of a scaling group are to be renewed.
     `unfinished`: another PodClique of that replica is still being updated, and with it this one.
-    `by_hand`: its pods are left until people delete them.
+    `by_hand`: its pods are left until people delete them. `ready`: by the name of a PodClique, how
+    many of its pods are Ready, where somebody has looked: statuses lag behind.
     """
 
     held: bool = False
     release: str = ""
     unfinished: bool = False
     by_hand: bool = False
+    ready: Mapping[str, int] = field(default_factory=dict)
 
 
 AT_ONCE = Terms()
@@ -74,6 +76,6 @@ def _is_rolled_late(live: PodClique, terms: Terms) -> bool:
 
 def _ready(live: PodClique, terms: Terms) -> int:
     """What an update that is not over has taken down counts as well."""
-    ready = live.status.ready_replicas
+    ready = terms.ready.get(live.metadata.name, live.status.ready_replicas)
     unfinished = terms.unfinished or is_under_way(live.status)
     return max(ready, ready_before(live)) if unfinished else ready

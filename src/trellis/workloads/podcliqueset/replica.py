@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from trellis.api.meta import Object
+from trellis.api.meta import Key, Object
 from trellis.kube.errors import KubeError
 from trellis.runtime.converge import Children
 from trellis.runtime.outcome import DONE
@@ -19,6 +19,7 @@ from trellis.workloads.podcliqueset import kinds
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.predecessor import waiting_for_the_collector
 from trellis.workloads.podcliqueset.shards import BY_REPLICA, Shard
+from trellis.workloads.pods import is_up
 from trellis.workloads.updates.progress import selected
 from trellis.workloads.updates.reading import rolls
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
 
     from trellis.api.grove.podcliqueset import PodCliqueSet
-    from trellis.api.meta import Key
     from trellis.runtime.converged import Converged
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -70,7 +70,7 @@ class ReplicaReconciler:
         if self._excess(found) is not None:
             # The set says so itself.
             return DONE
-        task = _Task(io, found, self._outlines.of(found), shard)
+        task = _Task(io, found, self._outlines.of(found), shard, self._caches)
         outcomes: list[tuple[Kind[Any], Written]] = []
         if task.ends:
             outcomes += await self._call_back(task)
@@ -103,8 +103,11 @@ class ReplicaReconciler:
 class _Task:
     """One run for one shard."""
 
-    def __init__(self, io: IO, found: PodCliqueSet, outline: Outline, shard: Shard) -> None:
+    def __init__(
+        self, io: IO, found: PodCliqueSet, outline: Outline, shard: Shard, caches: Caches
+    ) -> None:
         self.io = io
+        self._caches = caches
         self.set = found
         self.shard = shard
         self._outline = outline
@@ -161,7 +164,20 @@ class _Task:
         """Templates are handed to one replica after the other, where updates roll."""
         by_hand = not rolls(self.set)
         held = not by_hand and index not in selected(self.set.status)
-        return Terms(held=held, by_hand=by_hand)
+        rolled = not by_hand and not held
+        return Terms(held=held, by_hand=by_hand, ready=self._ready(index) if rolled else {})
+
+    def _ready(self, index: int) -> dict[str, int]:
+        """How many pods of its PodCliques are Ready."""
+        cliques = (
+            self._caches.cliques.get(Key(self.set.metadata.namespace, member.name))
+            for member in self._outline.alone(index)
+        )
+        return {
+            one.metadata.name: sum(map(is_up, self._caches.pods.owned(one.metadata.uid)))
+            for one in cliques
+            if one is not None
+        }
 
     def _strays(self, kind: Kind[T], filed: tuple[T, ...]) -> list[T]:
         """What bears no index and is of no replica that is asked for: those know it by its name."""

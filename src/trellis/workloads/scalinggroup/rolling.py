@@ -6,7 +6,7 @@ It is told by PodCliques and pods themselves: statuses lag behind what has just 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.reasons import updates
@@ -31,7 +31,7 @@ from trellis.workloads.updates.reading import budget, rolls, strategy_of
 from trellis.workloads.updates.releases import release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from typing import TypeAlias
 
@@ -64,6 +64,8 @@ class Rolling:
     unfinished: frozenset[int] = frozenset()
     """Replicas of which some PodClique says that its update has not ended."""
     by_hand: bool = False
+    ready: Mapping[str, int] = field(default_factory=dict)
+    """By the name of a PodClique, how many of its pods are Ready."""
 
     def terms(self, index: int) -> Terms:
         """On which the PodCliques of that replica get their templates."""
@@ -74,6 +76,7 @@ class Rolling:
             release=mark,
             unfinished=index in self.unfinished,
             by_hand=self.by_hand,
+            ready=self.ready,
         )
 
     def touches(self, index: int) -> bool:
@@ -121,7 +124,12 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
         chosen=tuple(index for index in found.active if index in was_up),
         unfinished=frozenset(one.index for one in state.replicas if _is_unfinished(one)),
         by_hand=not rolls(state.owner),
+        ready={one.clique: _ready(one) for known in facts for one in known.members},
     )
+
+
+def _ready(member: MemberFacts) -> int:
+    return sum(pod.lives and not pod.failed and pod.ready for pod in member.pods)
 
 
 def _is_unfinished(replica: Replica) -> bool:
@@ -178,5 +186,4 @@ def _was_up(seat: Seat, member: MemberFacts) -> bool:
     if member.released or is_under_way(seat.live.status):
         # Also what was released for a change that a newer one has overtaken.
         return ready_before(seat.live) >= member.needed
-    ready = sum(pod.lives and not pod.failed and pod.ready for pod in member.pods)
-    return ready >= member.needed
+    return _ready(member) >= member.needed

@@ -171,3 +171,33 @@ def test_a_status_about_an_update_is_about_its_template_alone() -> None:
     assert live.metadata.labels[POD_TEMPLATE_HASH] == own
     # It was on its way to another one, and that was taken back.
     assert is_behind(live)
+
+
+def test_what_was_seen_of_pods_counts_before_what_a_status_says() -> None:
+    live = a_live(an_outline(), status={"readyReplicas": 1})
+    new = wanted(an_outline(NEWER), live, Terms(ready={live.metadata.name: 2, "another": 7}))
+    assert ready_before(new) == 2
+
+
+def test_by_hand_nobody_notes_how_many_were_ready() -> None:
+    live = a_live(an_outline(), status={"readyReplicas": 2}, annotations={READY_BEFORE: "1"})
+    new = wanted(an_outline(NEWER), live, Terms(by_hand=True))
+    assert READY_BEFORE not in new.metadata.annotations
+    assert compare_clique(live, new)["metadata"]["annotations"][READY_BEFORE] is None
+
+
+@pytest.mark.parametrize(
+    ("terms", "noted"),
+    [
+        pytest.param(Terms(), "2", id="its turn has come"),
+        pytest.param(Terms(held=True), None, id="before its turn"),
+        pytest.param(Terms(by_hand=True), None, id="by hand"),
+    ],
+)
+def test_what_got_its_template_by_hand_is_counted_when_it_is_rolled(
+    terms: Terms, noted: str | None
+) -> None:
+    outline = an_outline()
+    behind = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 1, "readyReplicas": 2}
+    live = a_live(outline, status=behind)
+    assert wanted(outline, live, terms).metadata.annotations.get(READY_BEFORE) == noted
