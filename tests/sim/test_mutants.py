@@ -31,9 +31,7 @@ def test_a_mutant_fits_the_source_and_says_what_it_is(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("mutant", ALL.values(), ids=list(ALL))
-def test_a_planted_bug_is_found_by_the_story_that_it_names(
-    mutant: Mutant, tmp_path: Path
-) -> None:
+def test_a_planted_bug_is_found_by_the_story_that_it_names(mutant: Mutant, tmp_path: Path) -> None:
     found = met(mutant, tmp_path)
     assert found.finding, f"{mutant.name} got away: hunt it with `mutants --only {mutant.name}`"
 

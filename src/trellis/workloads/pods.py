@@ -11,6 +11,7 @@ from trellis.api.core.pod import (
     READY,
     SCHEDULED,
     SUCCEEDED,
+    UNSCHEDULABLE,
     Pod,
 )
 from trellis.api.labels import GANG_GATE, POD_TEMPLATE_HASH
@@ -41,6 +42,12 @@ def is_live(pod: Pod) -> bool:
 def is_scheduled(pod: Pod) -> bool:
     """Whether it has a node, by its name or by the word of the scheduler."""
     return bool(pod.spec.node_name) or conditions.is_true(pod.status.conditions, SCHEDULED)
+
+
+def has_no_room(pod: Pod) -> bool:
+    """Whether the scheduler says that it has looked for a node, and found none."""
+    told = conditions.find(pod.status.conditions, SCHEDULED)
+    return told is not None and told.reason == UNSCHEDULABLE
 
 
 def is_ready(pod: Pod) -> bool:

@@ -151,6 +151,12 @@ class Stage:
         body = {"metadata": {"name": pod}, "target": target}
         await self.admin.do("POST", path, {"apiVersion": "v1", "kind": "Binding", **body})
 
+    async def refuse(self, pod: str) -> None:
+        """As a scheduler would say that there is no room."""
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        body = {"status": {"phase": "Pending", "conditions": [condition]}}
+        await self.patch(Pod, pod, body, part="status")
+
     async def ready(self, pod: str, *, ready: bool = True) -> None:
         """As a kubelet would say that all containers run, and are ready or not."""
         container = {"name": "main", "started": True, "ready": ready}

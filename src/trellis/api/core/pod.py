@@ -23,6 +23,7 @@ READY = "Ready"
 SCHEDULED = "PodScheduled"
 DISRUPTION_TARGET = "DisruptionTarget"
 SCHEDULING_GATED = "SchedulingGated"
+UNSCHEDULABLE = "Unschedulable"
 _KEPT_CONDITIONS = (READY, SCHEDULED, DISRUPTION_TARGET)
 
 Amounts = dict[str, str | int]

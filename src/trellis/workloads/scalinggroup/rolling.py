@@ -109,6 +109,7 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
             strategy=strategy_of(state.owner),
             minimum=min(state.place.config.min_available, len(state.replicas)),
             at_start=len(was_up),
+            were_up=was_up,
             started=span.started if span is not None else None,
             budget=budget(state.owner, state.place.config.rolling_update),
             its_turn=its_turn,

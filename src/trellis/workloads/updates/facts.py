@@ -22,7 +22,8 @@ GRACE = timedelta(seconds=10)
 class PodFacts:
     """The pod of one listed index; without `exists`, that it is yet to be made.
 
-    `template` is the hash that its label says, if any. `since` is when its readiness last changed,
+    `template` is the hash that its label says, if any. `roomless`: the scheduler has found no node
+    for it. `since` is when its readiness last changed,
     and `was_ready` that it has been Ready at any time: where nobody can tell, say True, which costs
     the grace at most.
     """
@@ -36,6 +37,7 @@ class PodFacts:
     was_ready: bool = False
     since: datetime | None = None
     pending: bool = False
+    roomless: bool = False
     leaving: bool = False
     failed: bool = False
     succeeded: bool = False

@@ -43,7 +43,7 @@ def _rolling(state: RollState, noun: str, units: tuple[Unit, ...]) -> Outlook:
     outdated = tuple(unit.index for unit in units if unit.outdated)
     if state.by_hand or not state.its_turn:
         return _left_alone(state, noun, outdated, len(units))
-    needed = max(min(state.minimum, len(units)), min(state.at_start, len(units)))
+    needed = state.needed(units)
     if not outdated and _available(units) >= needed:
         return Outlook(ended=True, why=wording.completed(noun, len(units)))
     choice = choose(units, state.budget.most, whole=state.is_whole(_available(units)))

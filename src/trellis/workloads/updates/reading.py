@@ -11,7 +11,14 @@ from trellis.api.annotation import SETTLE_TIME
 from trellis.api.core.pod import PENDING, READY, RUNNING
 from trellis.api.grove.updates import ROLLING_RECREATE
 from trellis.api.labels import POD_TEMPLATE_HASH
-from trellis.workloads.pods import has_failed, has_succeeded, is_leaving, is_outdated, is_ready
+from trellis.workloads.pods import (
+    has_failed,
+    has_no_room,
+    has_succeeded,
+    is_leaving,
+    is_outdated,
+    is_ready,
+)
 from trellis.workloads.updates.facts import PodFacts
 from trellis.workloads.updates.state import Budget
 
@@ -74,6 +81,7 @@ def _facts(index: int, name: str, pod: Pod | None) -> PodFacts:
         was_ready=pod.status.phase == RUNNING,
         since=ready.last_transition_time if ready is not None else None,
         pending=pod.status.phase == PENDING,
+        roomless=has_no_room(pod),
         leaving=is_leaving(pod),
         failed=has_failed(pod),
         succeeded=has_succeeded(pod),

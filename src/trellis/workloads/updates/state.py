@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from trellis.api.grove.updates import ON_DELETE, ROLLING_RECREATE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from trellis.workloads.updates.choosing import Unit
     from trellis.workloads.updates.facts import PodFacts, ReplicaFacts, SetReplicaFacts
 
 
@@ -50,6 +52,10 @@ class RollState:
         """Whether what is outdated is left until somebody deletes it."""
         return self.strategy == ON_DELETE
 
+    def needed(self, units: Sequence[Unit]) -> int:
+        """How many must be available for the update to end."""
+        return min(max(self.minimum, self.at_start), len(units))
+
     def is_whole(self, available: int) -> bool:
         """Whether all that the update has taken down is up again, or as many others."""
         return available >= self.at_start
@@ -72,9 +78,21 @@ class CliqueState(RollState):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState(RollState):
-    """A scaling group: all replicas that are wanted of it."""
+    """A scaling group: all replicas that are wanted of it.
+
+    `were_up`: those that were available when they were released, or are and were not yet.
+    """
 
     replicas: tuple[ReplicaFacts, ...]
+    were_up: frozenset[int] = frozenset()
+
+    def needed(self, units: Sequence[Unit]) -> int:
+        """Also what has come up since. What was up before and finds no room now is given up where
+        as many are up as were."""
+        up = sum(
+            unit.available or (unit.index in self.were_up and not unit.stuck) for unit in units
+        )
+        return max(min(max(self.minimum, self.at_start), len(units)), up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

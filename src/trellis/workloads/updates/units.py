@@ -55,17 +55,17 @@ def _pod_unit(state: CliqueState, pod: PodFacts) -> Unit:
         ready=since is not None,
         available=_is_settled(state, since),
         broken=broken,
-        stuck=not outdated and _waits_for_long(pod, state.now),
+        stuck=not outdated and _finds_no_room(pod, state.now),
         born=pod.created.timestamp() if pod.created else 0.0,
         ready_since=since,
-        changes_at=_changes_at(state, since, (pod,) if outdated or pod.pending else ()),
+        changes_at=_changes_at(state, since, (pod,) if outdated or pod.roomless else ()),
     )
 
 
 def _replica_unit(state: GroupState, replica: ReplicaFacts) -> Unit:
     outdated = replica.is_outdated
     since = _replica_ready_since(replica)
-    pods = tuple(pod for one in replica.members for pod in one.pods if outdated or pod.pending)
+    pods = tuple(pod for one in replica.members for pod in one.pods if outdated or pod.roomless)
     return Unit(
         index=replica.index,
         outdated=outdated,
@@ -106,11 +106,11 @@ def _is_broken(member: MemberFacts, now: datetime) -> bool:
 
 def _is_stuck(member: MemberFacts, now: datetime) -> bool:
     """Whether it lacks its minimum because pods of it have been waiting for room for long."""
-    return sum(not _waits_for_long(pod, now) for pod in member.pods) < member.needed
+    return sum(not _finds_no_room(pod, now) for pod in member.pods) < member.needed
 
 
-def _waits_for_long(pod: PodFacts, now: datetime) -> bool:
-    return pod.lives and pod.pending and not _may_recover(pod, now)
+def _finds_no_room(pod: PodFacts, now: datetime) -> bool:
+    return pod.lives and pod.pending and pod.roomless and not _may_recover(pod, now)
 
 
 def _may_recover(pod: PodFacts, now: datetime) -> bool:

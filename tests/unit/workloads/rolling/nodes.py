@@ -20,7 +20,7 @@ from trellis.instruments.metrics import Meter
 from trellis.kube.errors import Conflict, NotFound
 from trellis.runtime.cache import Cache
 from trellis.runtime.informer import Informer
-from trellis.workloads.pods import is_leaving, is_ready
+from trellis.workloads.pods import has_no_room, is_leaving, is_ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -101,11 +101,17 @@ class Nodes:
             if pod.metadata.deleting:
                 await asyncio.sleep(STOPPING)
                 await self._stage.delete(Pod, name, grace=0)
-            elif not bound and not pod.gates and self.schedules(pod):
-                await self._stage.bind(name)
+            elif not bound and not pod.gates:
+                await self._place(pod)
             elif bound and pod.status.phase == PENDING and self.starts(pod):
                 await asyncio.sleep(STARTING)
                 await self._stage.ready(name)
+
+    async def _place(self, pod: Pod) -> None:
+        if self.schedules(pod):
+            await self._stage.bind(pod.metadata.name)
+        elif not has_no_room(pod):
+            await self._stage.refuse(pod.metadata.name)
 
 
 def _units(labels: Mapping[str, str]) -> Iterator[str]:

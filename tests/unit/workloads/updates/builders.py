@@ -46,8 +46,8 @@ def pending(index: int, template: str = OLD) -> PodFacts:
 
 
 def waiting(index: int, template: str = OLD) -> PodFacts:
-    """One that has been Pending for long."""
-    return replace(pending(index, template), created=ago(60))
+    """One that the scheduler has not found room for, for long."""
+    return replace(pending(index, template), created=ago(60), roomless=True)
 
 
 def missing(index: int) -> PodFacts:

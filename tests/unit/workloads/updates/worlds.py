@@ -58,6 +58,7 @@ class ModelPod:
             was_ready=self.was_ready,
             since=self.since,
             pending=self.waits or now - self.born < timedelta(seconds=PENDING_SECONDS),
+            roomless=self.waits,
         )
 
     def turn(self, ready: bool, now: datetime) -> None:
