@@ -98,8 +98,8 @@ def _throughout(story: Story, where: Where, places: list[int], kind: Kind) -> St
     seconds = min(_AMOUNTS.get(kind, 0.0), _DENSE_SECONDS)
     faults = [Fault(where, number, kind, seconds) for number in places[1::_APART]]
     named = f"{story.name}: {kind} again and again"
-    # Nobody can say any more who is up in time to fall.
-    return msgspec.structs.replace(story.with_faults(*faults), name=named, fallen=())
+    # Nobody can say any more who is there in time to be scaled, or to fall.
+    return msgspec.structs.replace(story.with_faults(*faults), name=named, fallen=(), pods={})
 
 
 def _with(story: Story, where: Where, number: int, kind: Kind) -> Story:

@@ -150,6 +150,9 @@ _ALL = (
         pod(11, "kill_pod", "llm-0-router", 0),
         Act(14, "lose_history", {"instance": 0}),
         scale(14, "podcliquescalinggroups", "llm-0-decode", 1),
+        # When nothing else happens that could wake anybody.
+        Act(40, "lose_history", {"instance": 0}),
+        child(40, "delete_child", "services", "llm-0"),
     ),
     story(
         "labels are stripped",

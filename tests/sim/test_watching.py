@@ -23,13 +23,13 @@ def _fault(kind: Kind, amount: float = 0.0, where: Where = Where.CALL) -> Fault:
     [
         pytest.param(_PROMPT, [], 98, id="with nothing wrong, from two seconds ago"),
         pytest.param(_RESTARTED, [], 95, id="where somebody reads anew, from before that"),
-        pytest.param(_PROMPT, [(90, _fault(Kind.STALE, 9))], 90, id="from when it went deaf"),
+        pytest.param(_PROMPT, [(90, _fault(Kind.STALE, 9))], 89.5, id="from when it went deaf"),
         pytest.param(_PROMPT, [(80, _fault(Kind.STALE, 9))], 98, id="it hears again"),
-        pytest.param(_PROMPT, [(60, _fault(Kind.SILENT))], 60, id="until silence is found out"),
+        pytest.param(_PROMPT, [(60, _fault(Kind.SILENT))], 59.5, id="until silence is found out"),
         pytest.param(
             _PROMPT,
             [(80, _fault(Kind.STALE, 12)), (90, _fault(Kind.STALE, 9))],
-            80,
+            79.5,
             id="deaf again before it could listen",
         ),
         pytest.param(_PROMPT, [(99, _fault(Kind.CRASH))], 96, id="a new process reads what was"),

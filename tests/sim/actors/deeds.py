@@ -260,7 +260,11 @@ async def annotate(cast: Cast, plural: str, namespace: str, name: str) -> None:
         "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    body = {"status": {"conditions": [*(c for c in kept if c["type"] != FOREIGN), condition]}}
+    status = {"conditions": [*(c for c in kept if c["type"] != FOREIGN), condition]}
+    if plural == "podgangs":
+        # It must have one, and nobody may have told it yet.
+        status["phase"] = found.get("status", {}).get("phase", "Pending")
+    body = {"status": status}
     await cast.adversary.ask("PATCH", f"{path}/status", body)
 
 

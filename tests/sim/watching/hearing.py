@@ -17,6 +17,8 @@ _FOUND_OUT_SECONDS = 50.0
 _THOUGHT_SECONDS = 2.0
 # What a process reads first may be as old as this.
 _LAG_SECONDS = 3.0
+# What a fault strikes may have been on its way for so long.
+_ON_ITS_WAY_SECONDS = 0.5
 # After each of these somebody reads anew.
 _RESTARTS = ("bounce", "lose_history")
 _READ_ANEW = frozenset(
@@ -53,7 +55,7 @@ class Hearing:
 
     def struck(self, fault: Fault, now: float) -> None:
         if fault.where is not Where.HOOK:
-            lag = _LAG_SECONDS if fault.kind in _READ_ANEW else 0.0
+            lag = _LAG_SECONDS if fault.kind in _READ_ANEW else _ON_ITS_WAY_SECONDS
             self._poor.append((now - lag, now + lasting(fault) + self._usual))
 
     def known(self, now: float) -> float:
