@@ -15,7 +15,7 @@ from tests.sim.chronicle import controller_uid, image, is_leaving, is_ready, lab
 from tests.sim.watching.finding import Finding
 from tests.sim.watching.ledgers import by_index, ledger
 from tests.sim.watching.policies import is_by_hand
-from trellis.api.annotation import RECYCLED
+from trellis.api.annotation import READY_BEFORE, RECYCLED
 from trellis.api.labels import (
     PART_OF,
     POD_INDEX,
@@ -126,12 +126,34 @@ class Rolling:
             yield from self._judged(uid, {unit: None}, known)
 
     def _finished(self, commit: Commit, found: Body) -> Iterator[Finding]:
-        """The set says that its update is over."""
+        """The set says that its update is over: as much is up as was noted when it began."""
         where = (commit.place.namespace, commit.place.name)
-        down = sorted(f"{one.number} of {one.of}" for one in self._takes if one[:2] == where)
+        takes = ((unit, take) for unit, take in self._takes.items() if unit[:2] == where)
+        down = sorted(f"{unit.number} of {unit.of}" for unit, take in takes if self._lacks(take))
         known = self._hearing.known(commit.at)
         if _ended(found) and down and self._policies.has_rolled(commit.uid, known):
             yield Finding("RU", f"the update of {commit.place} is over, and {down} are still down")
+
+    def _lacks(self, take: _Take) -> bool:
+        """Whether less is up than was when the update began, by what was noted then."""
+        members = [self._chronicle.by_uid(uid) for uid in take.members]
+        clique = members[0]
+        if clique is None:
+            return False
+        if not take.grouped:
+            ready = [one for one in self._all_ready(clique) if _name(one) not in take.doomed]
+            return len(ready) < min(_noted(clique), int(clique["spec"]["replicas"]))
+        cliques = self._chronicle.of("podcliques", clique["metadata"]["namespace"])
+        up: dict[str, bool] = {}
+        was: dict[str, bool] = {}
+        for one in cliques:
+            if label(one, SCALING_GROUP) != label(clique, SCALING_GROUP):
+                continue
+            number = label(one, SCALING_GROUP_REPLICA_INDEX)
+            ready = [pod for pod in self._all_ready(one) if _name(pod) not in take.doomed]
+            up[number] = up.get(number, True) and len(ready) >= needed(one)
+            was[number] = was.get(number, True) and _noted(one) >= needed(one)
+        return sum(up.values()) < sum(was.values())
 
     def _begins(self, unit: _Unit, clique: Body, known: float) -> bool:
         """Whether it was up, and is taken only now."""
@@ -173,9 +195,19 @@ class Rolling:
         ready = [one for one in self._all_ready(clique) if _name(one) not in take.doomed]
         if take.grouped:
             wanted = image(clique["spec"]["podSpec"])
-            return sum(image(one["spec"]) == wanted for one in ready) >= needed(clique)
+            # What was handed over and is overtaken before its pods were renewed has lost nothing.
+            overtaken = wanted != self._template_of(clique)
+            alike = sum(overtaken or image(one["spec"]) == wanted for one in ready)
+            return alike >= needed(clique)
         before = min(take.members[clique["metadata"]["uid"]], clique["spec"]["replicas"])
         return len(ready) >= before or any(label(one, POD_INDEX) == unit.number for one in ready)
+
+    def _template_of(self, clique: Body) -> str:
+        """The image that the set has for it now."""
+        found = self._set_of(clique)
+        cliques = found["spec"]["template"]["cliques"] if found else ()
+        name = label(clique, SHORT_CLIQUE_NAME)
+        return next((image(one["spec"]["podSpec"]) for one in cliques if one["name"] == name), "")
 
     def _members(self, clique: Body) -> list[Body]:
         """The PodCliques that go with it; none while one of them is not there."""
@@ -228,6 +260,10 @@ def _uid(found: Body) -> str:
 def _ended(found: Body) -> str:
     progress = found.get("status", {}).get("updateProgress") or {}
     return str(progress.get("updateEndedAt") or "")
+
+
+def _noted(clique: Body) -> int:
+    return int(clique["metadata"].get("annotations", {}).get(READY_BEFORE, "0"))
 
 
 def _recycled(gang: Body) -> str:

@@ -74,8 +74,16 @@ def _is_rolled_late(live: PodClique, terms: Terms) -> bool:
     return not (terms.by_hand or terms.held or noted) and is_behind(live)
 
 
+def _is_of_same_update(live: PodClique, release: str) -> bool:
+    """Whether it was released in this update before, for a template that another has overtaken."""
+    began = release.rpartition(" ")[2]
+    return bool(began) and live.metadata.annotations.get(RELEASED, "").endswith(f" {began}")
+
+
 def _ready(live: PodClique, terms: Terms) -> int:
     """What an update that is not over has taken down counts as well."""
     ready = terms.ready.get(live.metadata.name, live.status.ready_replicas)
-    unfinished = terms.unfinished or is_under_way(live.status)
+    unfinished = (
+        terms.unfinished or is_under_way(live.status) or _is_of_same_update(live, terms.release)
+    )
     return max(ready, ready_before(live)) if unfinished else ready

@@ -201,3 +201,13 @@ def test_what_got_its_template_by_hand_is_counted_when_it_is_rolled(
     behind = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 1, "readyReplicas": 2}
     live = a_live(outline, status=behind)
     assert wanted(outline, live, terms).metadata.annotations.get(READY_BEFORE) == noted
+
+
+def test_what_this_update_has_released_before_is_still_to_come_back() -> None:
+    outline = an_outline()
+    before = {READY_BEFORE: "2", RELEASED: "older 2026-01-01T00:00:00Z"}
+    live = a_live(outline, status={"readyReplicas": 0}, annotations=before)
+    again = wanted(outline, live, Terms(release="newer 2026-01-01T00:00:00Z"))
+    assert ready_before(again) == 2
+    later = wanted(outline, live, Terms(release="newer 2026-02-02T00:00:00Z"))
+    assert ready_before(later) == 0
