@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trellis.api.conditions import STALLED, is_true
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.api.reasons import updates
 from trellis.workloads.ledger import pod_index
@@ -89,6 +90,7 @@ def _outlook(state: State, current: frozenset[str], released: bool, now: datetim
             its_turn=released,
             pods=pods_listed(_entries(state), {pod.metadata.name: pod for pod in state.pods}),
             current=current,
+            is_kept_from_making=is_true(state.clique.status.conditions, STALLED),
         )
     )
 

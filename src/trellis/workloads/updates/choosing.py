@@ -23,8 +23,8 @@ class Unit:
     """A pod, or a replica of a scaling group, as far as its turn depends on it.
 
     `available`: Ready, and for long enough. `broken`: of no use, and not about to recover.
-    `stuck`: it is new, and has been waiting for room for long. `changes_at`: when one of them
-    becomes so by time alone, if it does.
+    `stuck`: it is new, and has been waiting for room for long. `starting`: it is new, and has had
+    no time yet to be Ready. `changes_at`: when one of them becomes so by time alone, if it does.
     """
 
     index: int
@@ -33,6 +33,7 @@ class Unit:
     available: bool
     broken: bool
     stuck: bool = False
+    starting: bool = False
     begun: bool = False
     born: float = 0.0
     ready_since: datetime | None = None

@@ -44,7 +44,8 @@ def _rolling(state: RollState, noun: str, units: tuple[Unit, ...]) -> Outlook:
     if state.by_hand or not state.its_turn:
         return _left_alone(state, noun, outdated, len(units))
     needed = state.needed(units)
-    if not outdated and _available(units) >= needed:
+    is_starting = any(unit.starting for unit in units)
+    if not outdated and not is_starting and _available(units) >= needed:
         return Outlook(ended=True, why=wording.completed(noun, len(units)))
     choice = choose(units, state.budget.most, whole=state.is_whole(_available(units)))
     taken = frozenset(choice.all)
@@ -83,6 +84,9 @@ def _step(state: RollState, noun: str, units: tuple[Unit, ...], choice: Choice) 
 
 def _waiting(state: RollState, noun: str, units: tuple[Unit, ...], needed: int) -> Why:
     outdated = sum(unit.outdated for unit in units)
+    starting = [unit.index for unit in units if unit.starting]
+    if not outdated and starting and _available(units) >= needed:
+        return wording.waits_for_last(noun, starting)
     if not outdated:
         return wording.waits_for_ready(noun, _available(units), needed)
     down = [unit.index for unit in units if not unit.available]

@@ -65,11 +65,13 @@ class RollState:
 class CliqueState(RollState):
     """A PodClique in no scaling group. `pods`: one for each listed index, as many as are wanted.
 
-    `current`: the hashes of pods that are up to date.
+    `current`: the hashes of pods that are up to date. `is_kept_from_making`: something keeps what
+    is missing from being made.
     """
 
     pods: tuple[PodFacts, ...]
     current: frozenset[str]
+    is_kept_from_making: bool = False
 
     def is_whole(self, available: int) -> bool:
         """What was noted at the start says nothing where more have come up since."""

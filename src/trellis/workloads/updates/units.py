@@ -56,9 +56,10 @@ def _pod_unit(state: CliqueState, pod: PodFacts) -> Unit:
         available=_is_settled(state, since),
         broken=broken,
         stuck=not outdated and _finds_no_room(pod, state.now),
+        starting=not outdated and since is None and _has_had_no_time(state, pod),
         born=pod.created.timestamp() if pod.created else 0.0,
         ready_since=since,
-        changes_at=_changes_at(state, since, (pod,) if outdated or pod.roomless else ()),
+        changes_at=_changes_at(state, since, (pod,)),
     )
 
 
@@ -107,6 +108,13 @@ def _is_broken(member: MemberFacts, now: datetime) -> bool:
 def _is_stuck(member: MemberFacts, now: datetime) -> bool:
     """Whether it lacks its minimum because pods of it have been waiting for room for long."""
     return sum(not _finds_no_room(pod, now) for pod in member.pods) < member.needed
+
+
+def _has_had_no_time(state: CliqueState, pod: PodFacts) -> bool:
+    """Whether it was made a moment ago, or is about to be: unless something keeps it from that."""
+    if not pod.lives:
+        return not state.is_kept_from_making
+    return state.now - (pod.created or _EVER) < GRACE
 
 
 def _finds_no_room(pod: PodFacts, now: datetime) -> bool:

@@ -64,6 +64,11 @@ def waits_for_ready(noun: str, ready: int, needed: int) -> Why:
     return Why(updates.UPDATE_IN_PROGRESS, text)
 
 
+def waits_for_last(noun: str, starting: Sequence[int]) -> Why:
+    text = f"Nothing outdated is left; {listed(noun, starting)} may be Ready any moment"
+    return Why(updates.UPDATE_IN_PROGRESS, text)
+
+
 def overdue(waiting: Why, deadline: datetime) -> Why:
     text = f"Nothing has moved, and progressDeadline ended at {told(deadline)}. {waiting.text}"
     return Why(updates.PROGRESS_DEADLINE_EXCEEDED, text)

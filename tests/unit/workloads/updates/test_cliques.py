@@ -123,7 +123,17 @@ def test_before_its_turn_an_update_has_not_ended() -> None:
     [
         pytest.param([ready(0, NEW), ready(1, NEW)], {"at_start": 2}, True, id="all are Ready"),
         pytest.param([ready(0, NEW), pending(1, NEW)], {"at_start": 2}, False, id="as at start"),
-        pytest.param([ready(0, NEW), pending(1, NEW)], {"at_start": 1}, True, id="no more than"),
+        pytest.param([ready(0, NEW), waiting(1, NEW)], {"at_start": 1}, True, id="no more than"),
+        pytest.param(
+            [ready(0, NEW), pending(1, NEW)], {"at_start": 1}, False, id="one has only been made"
+        ),
+        pytest.param([ready(0, NEW), missing(1)], {"at_start": 1}, False, id="one is being made"),
+        pytest.param(
+            [ready(0, NEW), missing(1)],
+            {"at_start": 1, "is_kept_from_making": True},
+            True,
+            id="one cannot be made",
+        ),
         pytest.param([ready(0, NEW), pending(1, NEW)], {"minimum": 2}, False, id="its minimum"),
         pytest.param([ready(0, NEW)], {"at_start": 5, "minimum": 5}, True, id="scaled in since"),
         pytest.param([ready(0, NEW), ready(1)], {}, False, id="one is outdated"),
