@@ -88,7 +88,7 @@ class Bodies:
             return self._from_protobuf(call, kind)
         try:
             found = msgspec.json.decode(call.ask.body) if media != YAML else None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             found = None
         if isinstance(found, dict):
             named = found.get("kind") or "DeleteOptions"

@@ -8,6 +8,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.virtual import VirtualClock, dice, run
@@ -79,6 +80,14 @@ def _check(ask: Ask) -> None:
 @given(requests.asks())
 def test_anything_sent_anywhere_is_answered(ask: Ask) -> None:
     _check(ask)
+
+
+@pytest.mark.parametrize("name", ["", "/one"], ids=["of all", "of one"])
+def test_options_of_a_deletion_may_be_as_deep_as_they_like(name: str) -> None:
+    path = f"/api/v1/namespaces/default/configmaps{name}"
+    headers = {"authorization": f"Bearer {requests.TOKEN}", "content-type": "application/json"}
+    body = b'{"a":' * 5000 + b"1" + b"}" * 5000
+    _check(Ask(method="DELETE", path=path, headers=headers, body=body))
 
 
 @plenty
