@@ -56,7 +56,6 @@ OBSTRUCTED_SECONDS = 60.0
 GONE_SECONDS = 60.0
 QUIET_SECONDS = 60.0
 _DEAFENING = (Kind.SILENT, Kind.WITHHELD, Kind.MERGED, Kind.STALE)
-_BELATING = (*_DEAFENING, Kind.SLOW, Kind.STALL)
 _PROMPT_SECONDS = 0.05
 _LOOK_SECONDS = 2.0
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -115,9 +114,8 @@ def tell(story: Story, manner: Manner | None = None) -> Report:
 
 
 def _is_unfenced(story: Story) -> bool:
-    """Whether operators work side by side, and one may hear or be heard much later than the other:
-    what is on its way to the server cannot be called back."""
-    late = story.news_delay > _PROMPT_SECONDS or any(f.kind in _BELATING for f in story.faults)
+    """Whether operators work side by side, and one may hear much later than the other."""
+    late = story.news_delay > _PROMPT_SECONDS or any(f.kind in _DEAFENING for f in story.faults)
     return story.instances > 1 and not story.lease and late
 
 

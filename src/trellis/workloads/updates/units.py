@@ -114,7 +114,7 @@ def _has_had_no_time(state: CliqueState, pod: PodFacts) -> bool:
     """Whether it was made a moment ago, or is about to be: unless something keeps it from that."""
     if not pod.lives:
         return not state.is_kept_from_making
-    return state.now - (pod.created or _EVER) < GRACE
+    return -GRACE <= state.now - (pod.created or _EVER) < GRACE
 
 
 def _finds_no_room(pod: PodFacts, now: datetime) -> bool:

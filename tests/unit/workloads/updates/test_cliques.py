@@ -129,6 +129,12 @@ def test_before_its_turn_an_update_has_not_ended() -> None:
         ),
         pytest.param([ready(0, NEW), missing(1)], {"at_start": 1}, False, id="one is being made"),
         pytest.param(
+            [ready(0, NEW), unready(1, NEW, created=ago(-600))],
+            {"at_start": 1},
+            True,
+            id="one was made by a clock that is far ahead",
+        ),
+        pytest.param(
             [ready(0, NEW), missing(1)],
             {"at_start": 1, "is_kept_from_making": True},
             True,
