@@ -12,9 +12,11 @@ SECOND = 1_000_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 
+# What Go counts up to; some 292 years.
 _LARGEST = (1 << 63) - 1
+LONGEST = "2562047h47m16s"
 _LENGTH_LIMIT = 128
-_UNITS = {
+UNITS = {
     "ns": NANOSECOND,
     "us": MICROSECOND,
     "\N{MICRO SIGN}s": MICROSECOND,
@@ -24,7 +26,7 @@ _UNITS = {
     "m": MINUTE,
     "h": HOUR,
 }
-_UNIT = "|".join(_UNITS)
+_UNIT = "|".join(UNITS)
 _PART = re.compile(rf"([0-9]*)(?:\.([0-9]*))?({_UNIT})")
 # What a schema can check; the range of values it cannot.
 PATTERN = rf"^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)({_UNIT}))+)$"
@@ -33,9 +35,16 @@ PATTERN = rf"^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)({_UNIT}))+)$"
 class InvalidDuration(ValueError):
     """The text is no duration."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, why: str = "is no duration") -> None:
         shown = text if len(text) <= _LENGTH_LIMIT else f"{text[:_LENGTH_LIMIT]}…"
-        super().__init__(f"{shown!r} is no duration; write it like 30s, 5m or 1h30m")
+        super().__init__(f"{shown!r} {why}; write it like 30s, 5m or 1h30m")
+
+
+class DurationTooLong(InvalidDuration):
+    """Nobody can count that far."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, f"is longer than {LONGEST}")
 
 
 def parse(text: str) -> int:
@@ -50,10 +59,10 @@ def parse(text: str) -> int:
         part = _PART.match(magnitude, position)
         if part is None or not (part[1] or part[2]):
             raise InvalidDuration(text)
-        total += _nanoseconds(part[1], part[2] or "", _UNITS[part[3]])
+        total += _nanoseconds(part[1], part[2] or "", UNITS[part[3]])
         position = part.end()
     if total > _LARGEST:
-        raise InvalidDuration(text)
+        raise DurationTooLong(text)
     return -total if text[0] == "-" else total
 
 

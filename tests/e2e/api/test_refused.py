@@ -71,8 +71,16 @@ BAD = [
         "a duration beyond all",
         SET,
         "spec.template.terminationDelay",
-        "9999999999999h",
-        "must be more than 0s",
+        "9999999999h",
+        'Invalid value: "9999999999h": must be more than 0s and at most 2562047h47m16s; '
+        "write it like 30m or 4h",
+    ),
+    Bad(
+        "a deadline beyond all",
+        SET,
+        "spec.template.cliques.0.rollingUpdate.progressDeadline",
+        "2000000h2000000h",
+        "must be more than 0s and at most 2562047h47m16s",
     ),
     Bad("a scope", SET, "spec.template.resourceSharing.0.scope", "All", "Unsupported value"),
     Bad(
@@ -189,6 +197,8 @@ MUTABLE = [
     ("podCliqueScalingGroups/0/scaleConfig/maxReplicas", 16),
     ("priorityClassName", "low"),
     ("terminationDelay", "5m"),
+    ("terminationDelay", "1h.5m1.s2us3\N{MICRO SIGN}s4\N{GREEK SMALL LETTER MU}s5ns"),
+    ("terminationDelay", "2562047h47m16.854775807s"),
     ("headlessServiceConfig/publishNotReadyAddresses", True),
     ("topologyConstraint/pack/required", "rack"),
 ]

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.api import durations
-from trellis.api.durations import HOUR, MILLISECOND, MINUTE, SECOND, InvalidDuration
+from trellis.api.durations import (
+    HOUR,
+    MILLISECOND,
+    MINUTE,
+    SECOND,
+    DurationTooLong,
+    InvalidDuration,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +58,14 @@ def test_durations_are_read_as_go_reads_them(text: str, nanoseconds: int) -> Non
 def test_what_go_refuses_is_refused(text: str) -> None:
     with pytest.raises(InvalidDuration, match="write it like"):
         durations.parse(text)
+
+
+def test_what_is_too_long_is_refused_with_the_longest() -> None:
+    with pytest.raises(DurationTooLong, match="'9999999999h' is longer than 2562047h47m16s; write"):
+        durations.parse("9999999999h")
+    assert durations.to_text(durations.parse(durations.LONGEST)) == durations.LONGEST
+    with pytest.raises(DurationTooLong):
+        durations.parse("2562047h47m17s")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import field
 
+from trellis.api.config.types import DEFAULT_SCHEDULER
 from trellis.api.grove.autoscaling import AutoScalingConfig
 from trellis.api.grove.podclique import PodCliqueSpec
 from trellis.api.grove.resourcesharing import (
@@ -19,7 +20,7 @@ from trellis.api.grove.resourcesharing import (
     SetResourceSharing,
 )
 from trellis.api.grove.topologyconstraint import TopologyConstraint
-from trellis.api.grove.updates import DURATION, POSITIVE, RollingUpdate
+from trellis.api.grove.updates import DURATION, IN_RANGE, RollingUpdate
 from trellis.api.meta import Value
 from trellis.api.schema.marks import Rule, mark
 
@@ -61,6 +62,15 @@ def _kept_or_empty(path: str) -> Rule:
     )
 
 
+def _kept_or_default(path: str, default: str) -> Rule:
+    """That a text stays as it was. None says the same as the default."""
+    now, before = (
+        f"(has({text}) && {text} != '' ? {text} : '{default}')"
+        for text in (f"self{path}", f"oldSelf{path}")
+    )
+    return Rule(f"{now} == {before}", f"field is immutable; {_ANEW}", path=path, reason=_FORBIDDEN)
+
+
 def _kept_once_set(path: str) -> Rule:
     """That a field stays as it was from when it has a value, which admission may give it."""
     now, before = f"self{path}", f"oldSelf{path}"
@@ -89,7 +99,8 @@ class CliqueTemplate(Value, frozen=True, kw_only=True):
         _kept(".spec.roleName"),
         _kept_once_set(".spec.minAvailable"),
         _kept_or_empty(".spec.startsAfter"),
-        _kept_or_empty(".spec.podSpec.schedulerName"),
+        # Where the operator has another default, its webhook refuses what this lets through.
+        _kept_or_default(".spec.podSpec.schedulerName", DEFAULT_SCHEDULER),
         _kept_or_empty(".resourceSharing"),
     )
 
@@ -239,7 +250,7 @@ class PodCliqueSetTemplate(Value, frozen=True, kw_only=True):
         str,
         mark(
             "How long a replica may be broken before all of it is made anew, like 30m. 4h.",
-            POSITIVE,
+            IN_RANGE,
             **DURATION,
         ),
     ] = ""

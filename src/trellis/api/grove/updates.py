@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from trellis.api.durations import PATTERN
+from trellis.api.durations import LONGEST, PATTERN, SECOND, UNITS
 from trellis.api.meta import Time, Value, always
 from trellis.api.schema.marks import Rule, mark
 
@@ -20,7 +20,20 @@ ON_DELETE = "OnDelete"
 UPDATE_IN_PROGRESS = "UpdateInProgress"
 
 DURATION: dict[str, Any] = {"maxLength": 64, "pattern": PATTERN}
-POSITIVE = Rule("duration(self) > duration('0s')", "must be more than 0s")
+# A text that is too long a duration is an error to CEL, and the server would show that instead of
+# our message. So the parts are added up first, in seconds: what is false anyway can be no error.
+# Units are told by how a part ends: a map of them is more than servers let a rule cost.
+_SECONDS = "".join(
+    f"part.endsWith('{unit}') ? {nanoseconds / SECOND} : "
+    for unit, nanoseconds in UNITS.items()
+    if unit != "s"
+)
+IN_RANGE = Rule(
+    "self.findAll('[0-9.]+[^0-9.]+')"
+    f".map(part, double(part.find('[0-9.]+')) * ({_SECONDS}1.0)).sum() < 9223372037.0"
+    " && duration(self) > duration('0s')",
+    f"must be more than 0s and at most {LONGEST}; write it like 30m or 4h",
+)
 
 _STARTED = mark("When the update began.")
 _ENDED = mark(
@@ -73,7 +86,7 @@ class RollingUpdate(Value, frozen=True, kw_only=True):
             "How long an update may stand still before its condition UpdateInProgress says "
             "ProgressDeadlineExceeded, like 10m. It goes on all the same when it can. "
             "Left out: for ever.",
-            POSITIVE,
+            IN_RANGE,
             **DURATION,
         ),
     ] = ""
