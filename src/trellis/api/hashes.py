@@ -3,8 +3,8 @@
 
 They are over sorted JSON, so that neither the order of keys nor a newer library moves them, and
 they never see replicas: scaling is no update. Amounts count as servers write them, because what is
-stored may come back so. The prefix names the algorithm; a value made by another one is somebody
-else's and is adopted, not rolled.
+stored may come back so, and what servers fill in counts for nothing. The prefix names the
+algorithm; a value made by another one is somebody else's and is adopted, not rolled.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trellis.api import quantity
-from trellis.api.annotation import TOPOLOGY_NAME
+from trellis.api.annotation import reaches_pods
 from trellis.api.labels import CliquePlace, Component, common, of_clique, of_pod
+from trellis.api.usual import without_usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 PREFIX = "v1-"
 _DIGEST_BYTES = 10
 
-# Annotations of these prefixes, and that of the topology, are about PodCliques and gangs.
-_NOT_FOR_PODS = ("trellis.dev/", "kubectl.kubernetes.io/")
 # Labels that every pod gets from us, whatever the template says.
 _OURS = frozenset(
     common("", "", Component.CLIQUE)
@@ -70,16 +69,17 @@ def template_hash(clique: CliqueTemplate, priority_class: str = "") -> str:
     The priority class of the whole set is that of a clique which has none of its own. Labels and
     annotations that never reach pods do not count.
     """
-    pod_spec: dict[str, Any] = with_plain_amounts(msgspec.json.decode(clique.spec.pod_spec))
+    pod_spec: dict[str, Any] = meaning(msgspec.json.decode(clique.spec.pod_spec))
     if priority_class and not pod_spec.get("priorityClassName"):
         pod_spec["priorityClassName"] = priority_class
     labels = {key: value for key, value in clique.labels.items() if key not in _OURS}
-    annotations = {
-        key: value
-        for key, value in clique.annotations.items()
-        if key != TOPOLOGY_NAME and not key.startswith(_NOT_FOR_PODS)
-    }
+    annotations = {key: value for key, value in clique.annotations.items() if reaches_pods(key)}
     return digest({"labels": labels, "annotations": annotations, "podSpec": pod_spec})
+
+
+def meaning(pod_spec: Any) -> Any:
+    """A decoded pod spec as all are written that make the same pods. It is not changed itself."""
+    return without_usual(with_plain_amounts(pod_spec))
 
 
 def with_plain_amounts(pod_spec: Any) -> Any:

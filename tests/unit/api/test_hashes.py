@@ -21,6 +21,7 @@ from trellis.api.hashes import (
     with_plain_amounts,
 )
 from trellis.api.syntax import label_value_problem
+from trellis.api.usual import without_usual
 
 if TYPE_CHECKING:
     import random
@@ -224,7 +225,8 @@ def test_what_is_no_amount_is_hashed_as_it_is(place: str, one: Any, other: Any) 
     if canonical(first) == canonical(second):
         assert hash_of(first) == hash_of(second)
     if not _is_amount(one):
-        assert hash_of(first) == digest({"labels": {}, "annotations": {}, "podSpec": first})
+        spec = without_usual(first)
+        assert hash_of(first) == digest({"labels": {}, "annotations": {}, "podSpec": spec})
 
 
 def _is_amount(value: Any) -> bool:
@@ -260,10 +262,20 @@ def test_amounts_are_read_without_changing_the_spec() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["trellis.dev/replace-after-departure", "kubectl.kubernetes.io/last-applied"]
+    "key",
+    [
+        "trellis.dev/replace-after-departure",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    ],
 )
 def test_notes_about_the_podclique_do_not_count(key: str) -> None:
     assert template_hash(a_clique(annotations={key: "true"})) == template_hash(a_clique())
+
+
+@pytest.mark.parametrize("key", ["restartedAt", "default-container", "last-applied"])
+def test_what_kubectl_notes_for_pods_is_an_update(key: str) -> None:
+    noted = a_clique(annotations={f"kubectl.kubernetes.io/{key}": "main"})
+    assert template_hash(noted) != template_hash(a_clique())
 
 
 @pytest.mark.parametrize(

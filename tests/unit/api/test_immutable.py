@@ -42,6 +42,12 @@ def a_set(path: str = "", value: Any = NOTHING) -> dict[str, Any]:
 OPTIONAL = [
     pytest.param("cliques.0.spec.startsAfter", [], ["other"], id="startsAfter"),
     pytest.param("cliques.0.spec.podSpec.schedulerName", "", "kai", id="schedulerName"),
+    pytest.param(
+        "cliques.0.spec.podSpec.schedulerName",
+        "default-scheduler",
+        "kai",
+        id="a schedulerName that says nothing",
+    ),
     pytest.param("cliques.0.resourceSharing", [], [SHARED], id="sharing of a clique"),
     pytest.param("resourceSharing", [], [SHARED], id="sharing of the set"),
     pytest.param("resourceClaimTemplates", [], [{"name": "fast"}], id="resourceClaimTemplates"),

@@ -66,7 +66,7 @@ def _clique(spec: Json, stored: Json) -> None:
     if scaling is not None and scaling.get("minReplicas") is None and _is_count(replicas):
         scaling["minReplicas"] = replicas
     pod = _object(spec.get("podSpec"))
-    # What is left as it was stays: a default that is new to it would restart its pods.
+    # What is left as it was stays: who changes something else did not ask for more.
     if pod is not None and pod != stored.get("podSpec"):
         _pod(pod)
 

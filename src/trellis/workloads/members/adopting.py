@@ -87,7 +87,7 @@ def _says_the_same(live: PodClique, template: CliqueTemplate) -> bool:
 
 
 def _essence(pod_spec: msgspec.Raw) -> bytes:
-    return hashes.canonical(_bare(hashes.with_plain_amounts(msgspec.json.decode(pod_spec))))
+    return hashes.canonical(hashes.meaning(_bare(msgspec.json.decode(pod_spec))))
 
 
 def _bare(value: Any) -> Any:

@@ -111,7 +111,7 @@ def _say_the_same(have: Raw, want: Raw) -> bool:
 @lru_cache(maxsize=256)
 def _canonical(pod_spec: bytes) -> str:
     """Servers may order fields and write amounts in their own way, and this is asked often."""
-    return hashes.digest(hashes.with_plain_amounts(msgspec.json.decode(pod_spec)))
+    return hashes.digest(hashes.meaning(msgspec.json.decode(pod_spec)))
 
 
 def _spec(have: PodCliqueSpec, want: PodCliqueSpec) -> Json:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trellis.api import labels, names
-from trellis.api.annotation import ATTEMPT, PRIORITY_CLASS, TOPOLOGY_NAME
+from trellis.api.annotation import ATTEMPT, PRIORITY_CLASS, reaches_pods
 from trellis.api.config.types import DEFAULT_SCHEDULER
 from trellis.api.core.pod import Pod
 from trellis.api.meta import Metadata, owner
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from trellis.workloads.podclique.state import State
     from trellis.workloads.podclique.surroundings import Surroundings
 
-# Notes of ours and of kubectl that are about the PodClique, not about its pods.
-_OWN_NOTES = ("trellis.dev/", "kubectl.kubernetes.io/")
 _HEAD = {"apiVersion": Pod.resource.api_version, "kind": Pod.resource.kind}
 
 
@@ -161,11 +159,7 @@ def _labels(state: State, member: Member, gang: PodGang) -> dict[str, str]:
 
 
 def _annotations(found: Mapping[str, str]) -> dict[str, str]:
-    return {
-        key: value
-        for key, value in found.items()
-        if key != TOPOLOGY_NAME and not key.startswith(_OWN_NOTES)
-    }
+    return {key: value for key, value in found.items() if reaches_pods(key)}
 
 
 def _basic_spec(state: State, gang: PodGang, means: Means) -> dict[str, Any]:

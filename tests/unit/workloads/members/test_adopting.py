@@ -82,6 +82,19 @@ def test_amounts_that_grove_wrote_in_its_own_words_are_the_same_template() -> No
     assert GROVES in current_hashes(taken_over)
 
 
+def test_what_servers_fill_in_is_the_same_template_whoever_wrote_it() -> None:
+    filled_in = {"dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30}
+
+    assert GROVES in current_hashes(after_a_pass(by_grove(AS_GROVE_STORES_IT | filled_in)))
+    assert GROVES in current_hashes(after_a_pass(by_grove(), podSpec=POD_SPEC | filled_in))
+
+
+def test_what_says_nothing_is_not_written_to_a_clique_that_is_there() -> None:
+    live = stored(wanted(None))
+
+    assert compare_clique(live, wanted(live, podSpec=POD_SPEC | {"tolerations": []})) == {}
+
+
 @pytest.mark.parametrize(
     "template",
     [

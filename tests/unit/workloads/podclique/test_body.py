@@ -105,15 +105,18 @@ def test_a_pod_has_the_labels_of_its_clique_and_what_tells_it_from_others() -> N
 
 
 def test_notes_about_the_clique_do_not_reach_its_pods() -> None:
-    notes = {
+    kept = {
         "example.com/keep": "this",
+        "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z",
+        "kubectl.kubernetes.io/default-container": "main",
+    }
+    notes = {
+        **kept,
         "kubectl.kubernetes.io/last-applied-configuration": "{}",
         "trellis.dev/applied": "x",
         "grove.io/topology-name": "t",
     }
-    assert a_body(a_scene(annotations=notes))["metadata"]["annotations"] == {
-        "example.com/keep": "this"
-    }
+    assert a_body(a_scene(annotations=notes))["metadata"]["annotations"] == kept
 
 
 def test_a_pod_says_which_attempt_it_is_only_after_a_failure() -> None:
