@@ -86,7 +86,7 @@ def judged(new: Subject, old: Subject | None, policy: Policy, stored: Stored = N
     if found and old is not None:
         found = fresh(found, islice(problems_of(old, policy), MOST_PROBLEMS))
     if old is not None:
-        found = (*update_problems(new, old), *found)
+        found = (*update_problems(new, old, policy), *found)
     said = (*(switching(new, old, stored) if old else ()), *warnings(new, old))
     return refusal(*causes(found), warnings=said) if found else Allowed(warnings=said)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from trellis.api.grove.topologyconstraint import TopologyConstraint
     from trellis.api.meta import Value
+    from trellis.workloads.admission.policy import Policy
     from trellis.workloads.admission.problems import Problem
     from trellis.workloads.admission.subject import Clique, Group, Subject
 
@@ -35,7 +36,7 @@ _ANEW = "delete the PodCliqueSet and make it anew to change it"
 IMMUTABLE = f"field is immutable; {_ANEW}"
 
 
-def update_problems(new: Subject, old: Subject) -> Iterator[Problem]:
+def update_problems(new: Subject, old: Subject, policy: Policy) -> Iterator[Problem]:
     yield from _whole(new, old)
     yield from _composition(CLIQUES, "clique composition", _names(new.cliques), _names(old.cliques))
     yield from _composition(
@@ -46,6 +47,7 @@ def update_problems(new: Subject, old: Subject) -> Iterator[Problem]:
     for clique in new.cliques:
         if clique.template.name in before:
             yield from _clique(clique, before[clique.template.name])
+            yield from _scheduler(clique, before[clique.template.name], policy)
     earlier = {one.template.name: one for one in old.groups}
     for group in new.groups:
         if group.template.name in earlier:
@@ -73,8 +75,6 @@ def _clique(new: Clique, old: Clique) -> Iterator[Problem]:
     if was.min_available is not None:
         yield from _kept(field / "minAvailable", now.min_available, was.min_available)
     yield from _kept(field / "startsAfter", now.starts_after, was.starts_after)
-    place = field / "podSpec" / "schedulerName"
-    yield from _kept(place, new.pod.scheduler_name, old.pod.scheduler_name)
     shared, before = new.template.resource_sharing, old.template.resource_sharing
     yield from _kept(new.field / "resourceSharing", _plain(shared), _plain(before))
     yield from _constraint(
@@ -82,6 +82,15 @@ def _clique(new: Clique, old: Clique) -> Iterator[Problem]:
         new.template.topology_constraint,
         old.template.topology_constraint,
     )
+
+
+def _scheduler(new: Clique, old: Clique, policy: Policy) -> Iterator[Problem]:
+    """To name the scheduler that none stands for is no change."""
+    default = policy.schedulers.default_profile_name
+    field = new.field / "spec" / "podSpec" / "schedulerName"
+    now, was = new.pod.scheduler_name, old.pod.scheduler_name
+    if (now or default) != (was or default):
+        yield invalid(field, now, IMMUTABLE)
 
 
 def _group(new: Group, old: Group) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.workloads.admission.builders import a_review, causes, defaulted, fields
 from tests.unit.workloads.admission.corpus import a_clique, a_set, changed
-from trellis.api.config.types import Topology
+from trellis.api.config.types import SchedulerProfile, Schedulers, Topology
 from trellis.webhooks.verdict import Allowed, Verdict
 from trellis.workloads.admission.podcliqueset import validating
 from trellis.workloads.admission.policy import Policy
@@ -58,14 +58,37 @@ def test_a_field_that_must_stay_is_said_to_be_immutable(at: str, field: str) -> 
     assert "field is immutable; delete the PodCliqueSet and make it anew" in found[field]
 
 
-def test_the_scheduler_of_all_pods_stays() -> None:
-    at = {
-        f"/spec/template/cliques/{n}/spec/podSpec/schedulerName": "default-scheduler"
-        for n in range(3)
-    }
-    assert fields(updated(changed(OLD, at, []))) == [
-        f"spec.template.cliques[{n}].spec.podSpec.schedulerName" for n in range(3)
-    ]
+KAI = Schedulers(
+    profiles=(SchedulerProfile(name="kai-scheduler"),), default_profile_name="kai-scheduler"
+)
+SCHEDULERS = [f"spec.template.cliques[{n}].spec.podSpec.schedulerName" for n in range(3)]
+
+
+def scheduled_by(name: str | None) -> dict[str, Any]:
+    at = {f"/spec/template/cliques/{n}/spec/podSpec/schedulerName": name for n in range(3)}
+    queue = {"/metadata/labels": {"kai.scheduler/queue": "q"}}
+    named = {place: value for place, value in at.items() if value}
+    found: dict[str, Any] = changed(OLD, queue | named, [])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "schedulers", "refused"),
+    [
+        pytest.param(None, "default-scheduler", Schedulers(), [], id="the default is named"),
+        pytest.param("default-scheduler", None, Schedulers(), [], id="the default is left out"),
+        pytest.param(None, "kai-scheduler", KAI, [], id="the operator's default is named"),
+        pytest.param(None, "default-scheduler", KAI, SCHEDULERS, id="another than the default"),
+        pytest.param("kai-scheduler", "default-scheduler", KAI, SCHEDULERS, id="another"),
+        pytest.param("default-scheduler", None, KAI, SCHEDULERS, id="the default for another"),
+    ],
+)
+def test_the_scheduler_of_all_pods_stays(
+    was: str | None, now: str | None, schedulers: Schedulers, refused: list[str]
+) -> None:
+    handle = validating(Policy(schedulers=schedulers))
+    review = a_review("UPDATE", scheduled_by(now), scheduled_by(was))
+    assert fields(handle(review)) == refused
 
 
 def test_claim_templates_are_compared_by_what_they_say() -> None:

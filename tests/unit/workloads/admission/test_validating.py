@@ -19,6 +19,7 @@ from trellis.workloads.admission.podcliqueset import MOST_PROBLEMS, validating
 from trellis.workloads.admission.policy import Policy
 
 CLIQUE = "/spec/template/cliques/0"
+DEPARTURE = "trellis.dev/replace-after-departure"
 LONG = "x" * 55
 STARTUP = "/spec/template/cliqueStartupType"
 EXPLICIT = {STARTUP: "CliqueStartupTypeExplicit"}
@@ -329,6 +330,23 @@ def test_a_review_that_is_none_of_our_business_passes(review: Any, why: str) -> 
             id="a note of ours",
         ),
         pytest.param(
+            {f"{CLIQUE}/annotations": {"trellis.dev/settle-time": "30s"}},
+            "cliques[0].annotations[trellis.dev/settle-time]: has no effect here; "
+            "set it on the PodCliqueSet, in metadata.annotations",
+            id="a note for the whole set on a clique",
+        ),
+        pytest.param(
+            {"/spec/template/podCliqueScalingGroups/0/annotations": {DEPARTURE: "true"}},
+            f"podCliqueScalingGroups[0].annotations[{DEPARTURE}]: has no effect here; "
+            "set it on the cliques of the group",
+            id="a note for cliques on their group",
+        ),
+        pytest.param(
+            {f"{CLIQUE}/annotations": {"trellis.dev/setle-time": "30s"}},
+            "cliques[0].annotations[trellis.dev/setle-time]: has no effect here; remove it",
+            id="a note of ours that is none",
+        ),
+        pytest.param(
             {"/metadata/name": "9lives"},
             "metadata.name: '9lives' begins with a digit",
             id="a name that Services may not have everywhere",
@@ -340,6 +358,13 @@ def test_what_is_likely_not_meant_is_warned_of(at: dict[str, Any], want: str) ->
     assert isinstance(verdict, Allowed)
     (warning,) = verdict.warnings
     assert want in warning
+
+
+@pytest.mark.parametrize(
+    "key", [DEPARTURE, "example.com/note", "kubectl.kubernetes.io/restartedAt"]
+)
+def test_a_note_that_is_read_or_reaches_pods_is_not_warned_of(key: str) -> None:
+    assert judged(changed(a_set(), {f"{CLIQUE}/annotations": {key: "true"}}, [])).warnings == ()
 
 
 def test_a_preference_broader_than_what_is_required_is_warned_of() -> None:
