@@ -48,7 +48,7 @@ class Policy:
 SetAt: TypeAlias = Callable[["Key"], "PodCliqueSet | None"]
 MinimumAt: TypeAlias = Callable[[str, "Key"], int | None]
 PartAt: TypeAlias = Callable[[str, "Key"], "Part | None"]
-OutdatedAt: TypeAlias = Callable[["Key"], int]
+RolledAt: TypeAlias = Callable[["Key"], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +56,14 @@ class Stored:
     """What of the cluster may be looked at, from any thread. None: not read in this process.
 
     `minimum_at` takes the plural of a kind and a key, and gives the minAvailable of that object;
-    `part_at` takes the same, and gives the place of that object in its set; `outdated_at` takes the
-    key of a set, and gives how many of its pods have an older template.
+    `part_at` takes the same, and gives the place of that object in its set; `rolled_at` takes the
+    key of a set, and gives how many of its pods would be replaced if it were rolled now.
     """
 
     set_at: SetAt | None = None
     minimum_at: MinimumAt | None = None
     part_at: PartAt | None = None
-    outdated_at: OutdatedAt | None = None
+    rolled_at: RolledAt | None = None
 
 
 NOTHING = Stored()

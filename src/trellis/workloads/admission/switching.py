@@ -7,14 +7,17 @@ does not know that may lose pods that they meant to keep.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from trellis.api.grove.updates import ON_DELETE
+from trellis.api.labels import SCALING_GROUP, SCALING_GROUP_REPLICA_INDEX
 from trellis.workloads.admission.problems import SPEC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from trellis.api.grove.podclique import PodClique, PodCliqueStatus
     from trellis.workloads.admission.policy import Stored
     from trellis.workloads.admission.subject import Subject
 
@@ -24,11 +27,33 @@ _TYPE = SPEC / "updateStrategy" / "type"
 def switching(new: Subject, old: Subject, stored: Stored) -> Iterator[str]:
     if not _is_by_hand(old) or _is_by_hand(new):
         return
-    count = stored.outdated_at(old.metadata.key) if stored.outdated_at is not None else None
+    count = stored.rolled_at(old.metadata.key) if stored.rolled_at is not None else None
     if count == 0:
         return
     what = "pods" if count is None else f"{count} pod{'' if count == 1 else 's'}"
-    yield f"{_TYPE.shown}: {what} with an older template will be replaced now, step by step"
+    why = "what has an older template, and with it its whole replica of a scaling group"
+    yield f"{_TYPE.shown}: {what} will be replaced now, step by step: {why}"
+
+
+def pods_to_roll(cliques: Iterable[PodClique]) -> int:
+    """By what PodCliques say of themselves. One whose status is about an older template of its own
+    says nothing that counts yet."""
+    total = 0
+    replicas: defaultdict[tuple[str, str], list[PodCliqueStatus]] = defaultdict(list)
+    for one in cliques:
+        labels = one.metadata.labels
+        if group := labels.get(SCALING_GROUP):
+            index = labels.get(SCALING_GROUP_REPLICA_INDEX, "")
+            replicas[group, index].append(one.status)
+        else:
+            total += _outdated(one.status)
+    # A replica of a scaling group goes as a whole, also what has nothing new in it.
+    together = (members for members in replicas.values() if any(map(_outdated, members)))
+    return total + sum(one.replicas for members in together for one in members)
+
+
+def _outdated(status: PodCliqueStatus) -> int:
+    return max(status.replicas - status.updated_replicas, 0)
 
 
 def _is_by_hand(subject: Subject) -> bool:

@@ -9,6 +9,7 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.workloads.admission.parts import Part
 from trellis.workloads.admission.policy import Stored
+from trellis.workloads.admission.switching import pods_to_roll
 from trellis.workloads.caches import BY_SET
 from trellis.workloads.outline import Outline
 from trellis.workloads.podclique.state import member_of
@@ -44,14 +45,11 @@ def stored(caches: Caches) -> Stored:
             return _group_part(caches, caches.groups.get(key))
         return None
 
-    def outdated_at(key: Key) -> int:
-        """By what PodCliques say of themselves. One whose status is about an older template of its
-        own says nothing that counts yet."""
-        told = (clique.status for clique in caches.cliques.find(BY_SET, str(key)))
-        return sum(max(one.replicas - one.updated_replicas, 0) for one in told)
+    def rolled_at(key: Key) -> int:
+        return pods_to_roll(caches.cliques.find(BY_SET, str(key)))
 
     return Stored(
-        set_at=caches.sets.get, minimum_at=minimum_at, part_at=part_at, outdated_at=outdated_at
+        set_at=caches.sets.get, minimum_at=minimum_at, part_at=part_at, rolled_at=rolled_at
     )
 
 

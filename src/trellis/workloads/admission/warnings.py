@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING
 
 from trellis.api import annotation, labels
 from trellis.api.grove.template import EXPLICIT
+from trellis.workloads.admission.subject import Clique
 from trellis.workloads.admission.topology import coarser_preferences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trellis.workloads.admission.subject import Clique, Subject
+    from trellis.workloads.admission.subject import Subject
 
 # The API server passes on 4 KiB of warnings in all, and drops the rest without a word.
 MOST = 10
 _OPERATORS_OWN = "GROVE_"
+# What cliques may say, and what they are warned of in other words.
+_TOLD_OF_CLIQUES = annotation.RESERVED | {annotation.AFTER_DEPARTURE}
+# Where those of our annotations belong that users write.
+_REMEDIES = {
+    annotation.SETTLE_TIME: "set it on the PodCliqueSet, in metadata.annotations",
+    annotation.AFTER_DEPARTURE: "set it on the cliques of the group",
+}
 
 
 def warnings(new: Subject, old: Subject | None) -> tuple[str, ...]:
@@ -39,6 +47,7 @@ def _notes(subject: Subject) -> Iterator[str]:
             yield f"{place.shown}: has no effect in scaling group {clique.group!r}; set it there"
         yield from _replaced(clique)
         yield from _reserved(clique)
+    yield from _elsewhere(subject)
 
 
 def _replaced(clique: Clique) -> Iterator[str]:
@@ -61,6 +70,16 @@ def _reserved(clique: Clique) -> Iterator[str]:
     keys += [(field / "annotations").key(key) for key in notes]
     for place in keys:
         yield f"{place.shown}: has no effect: the operator sets this key itself; remove it"
+
+
+def _elsewhere(subject: Subject) -> Iterator[str]:
+    """Keys of ours that nobody reads where they are, and that reach no pod."""
+    for part in subject.parts:
+        told = _TOLD_OF_CLIQUES if isinstance(part, Clique) else frozenset[str]()
+        for key in part.template.annotations:
+            if annotation.is_ours(key) and key not in told:
+                place = (part.field / "annotations").key(key)
+                yield f"{place.shown}: has no effect here; {_REMEDIES.get(key, 'remove it')}"
 
 
 def _named(subject: Subject) -> Iterator[str]:
