@@ -54,6 +54,8 @@ class Series:
     count: int = 1
     name: str = ""
     """The name of the event in the cluster, once it has been sent."""
+    said_at: float = 0.0
+    """When it was said the last time."""
     sent: int = 0
     sent_at: float = float("-inf")
 
@@ -79,13 +81,13 @@ class _Topic:
         self.tokens -= 1.0
         return True
 
-    def gather(self, subject: Subject, note: Note) -> None:
+    def gather(self, subject: Subject, note: Note, now: float) -> None:
         before = self.gathered
         if before is None:
-            self.gathered = Series(subject, note)
+            self.gathered = Series(subject, note, said_at=now)
         else:
             combined = clipped(replace(note, text=f"{COMBINED}{note.text}"))
-            self.gathered = Series(subject, combined, count=before.count + 1)
+            self.gathered = Series(subject, combined, count=before.count + 1, said_at=now)
 
 
 class Notebook:
@@ -103,10 +105,11 @@ class Notebook:
         series = self._series.get(key)
         if series is not None:
             series.count += 1
+            series.said_at = now
             self._series.move_to_end(key)
             return series if self._may_send(series, now) else None
         topic = self._topic(subject.uid, note.reason, now)
-        topic.gather(subject, note)
+        topic.gather(subject, note, now)
         return self._taken(topic, now)
 
     def due(self, now: float) -> list[Series]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -126,7 +127,7 @@ class Recorder:
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
             "metadata": {"name": name, "namespace": namespace},
-            "eventTime": to_micro_time(self._clock.now()),
+            "eventTime": self._time_of(series),
             "type": note.type,
             "reason": note.reason,
             "note": note.text,
@@ -143,4 +144,9 @@ class Recorder:
         return body if series.count == 1 else body | {"series": self._counted(series)}
 
     def _counted(self, series: Series) -> dict[str, Any]:
-        return {"count": series.count, "lastObservedTime": to_micro_time(self._clock.now())}
+        return {"count": series.count, "lastObservedTime": self._time_of(series)}
+
+    def _time_of(self, series: Series) -> str:
+        """When it happened, however much later it is told."""
+        ago = timedelta(seconds=self._clock.monotonic() - series.said_at)
+        return to_micro_time(self._clock.now() - ago)

@@ -71,7 +71,7 @@ async def test_repetitions_become_a_count_though_nothing_more_is_said() -> None:
         recorder.record(BOXES, BOX, MISSING)
     await asyncio.sleep(25)
     assert sent(api)[1:] == [
-        {"series": {"count": 5, "lastObservedTime": "2026-01-01T00:00:10.000000Z"}}
+        {"series": {"count": 5, "lastObservedTime": "2026-01-01T00:00:00.000000Z"}}
     ]
     assert meter.value("trellis_events_total", fate="counted") == 4.0
     running.cancel()
