@@ -75,18 +75,35 @@ class Watch(Generic[T]):
         self._backlog: Backlog[T] = Backlog()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._given_up: set[asyncio.Task[None]] = set()
         self.trouble: KubeError | None = None
         self.heard_at = self._client.clock.monotonic()
 
     async def __aenter__(self) -> Watch[T]:
-        self._task = asyncio.create_task(self._run(), name=f"watch {self._path}")
-        self._task.add_done_callback(lambda _: self._news.set())
+        self._task = self._begun()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._task:
             self._task.cancel()
-            await asyncio.wait({self._task})
+            await asyncio.wait({self._task, *self._given_up})
+
+    def start_over(self) -> None:
+        """Has everything read anew, and leaves a stream that may have been dead for a while."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        self._given_up.add(self._task)
+        self._task.add_done_callback(self._given_up.discard)
+        self._position = replace(self._position, resource_version="")
+        self._started_from = self._reached = ""
+        self._initial = None
+        self._task = self._begun()
+
+    def _begun(self) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._run(), name=f"watch {self._path}")
+        task.add_done_callback(lambda _: self._news.set())
+        return task
 
     def __aiter__(self) -> Watch[T]:
         return self

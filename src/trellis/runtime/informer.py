@@ -32,6 +32,7 @@ class Informer(Generic[T]):
         self._clock = client.clock
         self._trouble: KubeError | None = None
         self._answered = asyncio.Event()
+        self._began = self._clock.monotonic()
         collection = client.of(cache.resource, cache.stored_kind, cache.scope.namespace)
         self._watch: Watch[T] = collection.watch(cache.scope.selection, on_trouble=self._on_trouble)
         label = self.label
@@ -65,6 +66,17 @@ class Informer(Generic[T]):
         Who looked before would take all that there is for missing.
         """
         await self._answered.wait()
+
+    def since_begun(self) -> float:
+        """How long ago everything was begun to be read the last time, in seconds."""
+        return self._clock.monotonic() - self._began
+
+    async def read_again(self) -> None:
+        """Until all was read anew: what a watch that went silent has missed is known then."""
+        self._began = self._clock.monotonic()
+        self._answered.clear()
+        self._watch.start_over()
+        await self.until_answered()
 
     async def run(self) -> None:
         """For ever. Whatever the cluster does is sat out; only a mistake of ours ends it."""

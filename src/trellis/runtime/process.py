@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 FLUSH_SECONDS = 2.0
 OPTIONAL_SECONDS = 5.0
+# What was read longer ago, others may have changed who led until now.
+FRESH_SECONDS = 5.0
+FRESHENING_SECONDS = 15.0
 
 _log = logger(__name__)
 
@@ -150,15 +153,31 @@ class Process:
         io = IO(writes, self._recorder)
         loops = [Loop(controller, io, self._env) for controller in group.controllers]
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(loop.run()) for loop in loops]
+            running: list[asyncio.Task[None]] = []
             if election is not None:
                 running.append(tasks.create_task(election.keep()))
+                await unless(stop, self._freshen())
+            running += [tasks.create_task(loop.run()) for loop in loops]
             for loop in loops:
                 loop.wake()
             await stop.wait()
             await self._drain(loops)
             for task in running:
                 task.cancel()
+
+    async def _freshen(self) -> None:
+        """Reads again what was read while somebody else led.
+
+        Our own writes are waited for, but those of the one before us are not: on a watch that has
+        gone silent meanwhile, we would do again what has been done.
+        """
+        old = [each for each in self._informers if each.since_begun() > FRESH_SECONDS]
+        try:
+            async with asyncio.timeout(FRESHENING_SECONDS):
+                await asyncio.gather(*(each.read_again() for each in old))
+        except TimeoutError:
+            # A watch that was silent is found out soon, and a list may fail for ever.
+            _log.warning("not all was read again", after=FRESHENING_SECONDS)
 
     async def _drain(self, loops: Sequence[Loop]) -> None:
         """Runs that have begun may end; none begins."""

@@ -180,6 +180,27 @@ async def test_a_silent_stream_is_noticed_and_resumed() -> None:
 
 
 @virtual
+async def test_it_can_be_told_to_read_everything_anew_on_another_stream() -> None:
+    transport = MemoryTransport(streams=[Stream([*BEGUN, HANG]), Stream([*BEGUN, HANG])])
+    async with a_watch(transport) as watch:
+        assert await anext(watch) == EVERYTHING
+        watch.start_over()
+        assert await anext(watch) == EVERYTHING
+    assert len(transport.opened) == 2
+    assert "resourceVersion" not in query(transport.opened[1])
+
+
+@virtual
+async def test_before_it_has_begun_there_is_nothing_to_read_anew() -> None:
+    transport = MemoryTransport(streams=[Stream([*BEGUN, HANG])])
+    watch = a_watch(transport)
+    watch.start_over()
+    async with watch:
+        assert await anext(watch) == EVERYTHING
+    assert len(transport.opened) == 1
+
+
+@virtual
 async def test_a_quiet_stream_that_began_it_all_is_renewed_before_long() -> None:
     transport = MemoryTransport(streams=[Stream([*BEGUN, HANG])])
     troubles: list[KubeError] = []

@@ -20,7 +20,7 @@ from trellis.kube.events import Change, Delta
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.controller import Controller
 from trellis.runtime.outcome import DONE
-from trellis.runtime.process import Group
+from trellis.runtime.process import FRESHENING_SECONDS, Group
 from trellis.runtime.writes import VERBS, LeadershipLost
 
 if TYPE_CHECKING:
@@ -212,6 +212,48 @@ async def test_a_leader_that_vanishes_is_replaced_when_its_lease_runs_out() -> N
         await asyncio.sleep(0.1)
     assert 13.0 <= CLOCK.monotonic() - last <= 19.0
     await asyncio.sleep(1)
+    assert api.names("balls") == ["box-0"]
+    await two.end()
+
+
+@virtual.virtual
+async def test_a_new_leader_knows_what_was_done_while_its_watches_were_silent() -> None:
+    api = MemoryApi()
+    await put_box(api, "gone", balls=1)
+    one = Instance(api, LEASE).start("one")
+    await asyncio.sleep(1)
+    two = Instance(api, LEASE).start("two")
+    await asyncio.sleep(20)
+    api.hold()
+    one.vanish()
+    await api.do("DELETE", f"{BALL_PATH}/gone-0")
+    await api.do("DELETE", f"{BOX_PATH}/gone")
+    await put_box(api, "box", balls=1)
+    while holder(api) != "two":
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(1)
+    assert {run.name for run in two.toys.runs} == {"box"}
+    assert api.names("balls") == ["box-0"]
+    await two.end()
+
+
+@virtual.virtual
+async def test_a_new_leader_that_cannot_read_all_again_begins_all_the_same() -> None:
+    api = MemoryApi()
+    one = Instance(api, LEASE).start("one")
+    await asyncio.sleep(1)
+    two = Instance(api, LEASE).start("two")
+    await asyncio.sleep(20)
+    one.vanish()
+    await put_box(api, "box", balls=1)
+
+    def refuse(request: Request) -> None:
+        if request.path.endswith("/balls") and request.method == "GET":
+            raise Unreachable("not now")
+
+    api.before = refuse
+    await asyncio.sleep(20 + FRESHENING_SECONDS)
+    assert holder(api) == "two"
     assert api.names("balls") == ["box-0"]
     await two.end()
 
