@@ -45,9 +45,9 @@ def status(
 ) -> None:
     """Show how an update goes until it is over.
 
-    Ends with 0 when everything has the current template and is available, with 1 when it has
-    failed or takes too long. With OnDelete, which leaves pods until somebody deletes them, it says
-    how many have the current template, and ends with 0.
+    Ends with 0 when everything has the current template and no minAvailable is missed, with 1 when
+    it has failed or takes too long. With OnDelete, which leaves pods until somebody deletes them,
+    it says how many have the current template, and ends with 0.
     """
     for option, value in (("NAME", name), ("--namespace", namespace)):
         if value and (problem := dns_subdomain_problem(value)):

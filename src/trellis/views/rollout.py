@@ -2,8 +2,9 @@
 """How far the rollout of a PodCliqueSet has come: what is said of it, and whether it is over. Pure.
 
 A template change counts as rolled out when the operator has seen it, nothing outdated is left, and
-what was asked for is available. With OnDelete it is over once every PodClique has the template: the
-rest is up to people. No hash is computed here: operators of other releases may have others.
+the set, its groups and its PodCliques hold their minima. With OnDelete it is over once every
+PodClique has the template: the rest is up to people. No hash is computed here: operators of other
+releases may have others.
 """
 
 from __future__ import annotations
@@ -17,6 +18,13 @@ from trellis.api.conditions import READY, STALLED, Status, find, is_true
 from trellis.api.grove.updates import ON_DELETE, UPDATE_IN_PROGRESS
 from trellis.api.labels import POD_CLIQUE, POD_TEMPLATE_HASH
 from trellis.api.reasons import updates
+from trellis.views.settled import (
+    has_outdated_pods,
+    summed_up,
+    updated_pods,
+    waits_for,
+    wanted_pods,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,17 +83,21 @@ def report(sight: Sight) -> Report:
         return _waits(f"the operator has yet to see generation {found.metadata.generation}")
     if failure := _failure(found, (*sight.cliques, *sight.groups)):
         return Report(Verdict.FAILED, f"{sight.name}: {failure}")
-    return _under_way(found, [one for one in sight.cliques if not one.metadata.deleting])
+    cliques = [one for one in sight.cliques if not one.metadata.deleting]
+    groups = [one for one in sight.groups if not one.metadata.deleting]
+    return _under_way(found, cliques, groups)
 
 
-def _under_way(found: PodCliqueSet, cliques: Sequence[PodClique]) -> Report:
+def _under_way(
+    found: PodCliqueSet, cliques: Sequence[PodClique], groups: Sequence[PodCliqueScalingGroup]
+) -> Report:
     if _is_open(found):
         return _waits(_progress(found, cliques))
     if (found.status.observed_generation or 0) < found.metadata.generation:
         return _waits(_said(found, READY) or "the new template is being handed on")
     if found.spec.update_strategy and found.spec.update_strategy.type == ON_DELETE:
         return _left_to_people(found, cliques)
-    return _settled(found, cliques)
+    return _settled(found, cliques, groups)
 
 
 def _is_seen(found: PodCliqueSet) -> bool:
@@ -160,8 +172,7 @@ def _counted(found: PodCliqueSet, cliques: Sequence[PodClique]) -> tuple[int, in
     target = progress.pod_clique_set_generation_hash if progress and _is_open(found) else ""
     wanted = target or status.current_generation_hash
     reached = (one for one in cliques if wanted in _generations(one))
-    updated = sum(_updated(one) for one in reached)
-    return updated, sum(one.spec.replicas for one in cliques)
+    return sum(map(updated_pods, reached)), wanted_pods(cliques)
 
 
 def _generations(clique: PodClique) -> Iterator[str]:
@@ -170,20 +181,16 @@ def _generations(clique: PodClique) -> Iterator[str]:
         yield clique.status.update_progress.pod_clique_set_generation_hash
 
 
-def _updated(clique: PodClique) -> int:
-    return min(clique.status.updated_replicas, clique.spec.replicas)
-
-
 def _left_to_people(found: PodCliqueSet, cliques: Sequence[PodClique]) -> Report:
     for one in cliques:
         if not _has_counted(one):
             return _waits(f"PodClique {one.metadata.name} has yet to count its pods")
     name = found.metadata.name
-    updated, total = sum(map(_updated, cliques)), sum(one.spec.replicas for one in cliques)
-    if updated == total:
-        return Report(Verdict.DONE, f"{name}: {_all(total)}")
-    text = f"{name}: {updated} of {total} pods have the current template; OnDelete leaves the rest"
-    behind = [one for one in cliques if _updated(one) < one.spec.replicas]
+    behind = [one for one in cliques if has_outdated_pods(one)]
+    if not behind:
+        return Report(Verdict.DONE, f"{name}: {summed_up(cliques)}")
+    counted = f"{sum(map(updated_pods, cliques))} of {wanted_pods(cliques)}"
+    text = f"{name}: {counted} pods have the current template; OnDelete leaves the rest"
     named = [_behind(one) for one in behind[:MOST_NAMED]]
     if len(behind) > MOST_NAMED:
         named.append(f"and {len(behind) - MOST_NAMED} more PodCliques")
@@ -202,7 +209,7 @@ def _has_counted(clique: PodClique) -> bool:
 
 def _behind(clique: PodClique) -> str:
     """How many, and how to find those that are not, where a label alone can tell."""
-    counted = f"{clique.metadata.name}: {_updated(clique)} of {clique.spec.replicas}"
+    counted = f"{clique.metadata.name}: {updated_pods(clique)} of {clique.spec.replicas}"
     if HASH_ALIASES in clique.metadata.annotations:
         return counted
     current = clique.metadata.labels.get(POD_TEMPLATE_HASH, "")
@@ -210,17 +217,16 @@ def _behind(clique: PodClique) -> str:
     return f"{counted}; the others: kubectl -n {clique.metadata.namespace} get pods -l '{selector}'"
 
 
-def _settled(found: PodCliqueSet, cliques: Sequence[PodClique]) -> Report:
+def _settled(
+    found: PodCliqueSet, cliques: Sequence[PodClique], groups: Sequence[PodCliqueScalingGroup]
+) -> Report:
     wanted, status = found.spec.replicas, found.status
     if min(status.updated_replicas, status.available_replicas) < wanted:
         counted = f"{status.available_replicas} of {wanted} replicas are available"
         return _waits(_said(found, READY) or counted)
-    total = sum(one.spec.replicas for one in cliques)
-    return Report(Verdict.DONE, f"{found.metadata.name}: {_all(total)}")
-
-
-def _all(total: int) -> str:
-    return f"all {total} pods have the current template" if total else "no pods are wanted"
+    if lacking := waits_for(cliques, groups):
+        return _waits(lacking)
+    return Report(Verdict.DONE, f"{found.metadata.name}: {summed_up(cliques)}")
 
 
 def _said(found: PodCliqueSet, kind: str) -> str:
