@@ -117,6 +117,13 @@ ROLLOUTS: tuple[Story, ...] = (
         update(12, "worker"),
     ),
     rolled(
+        "a pod goes out of sight whose PodClique was made anew",
+        apply(SHAPES["single"]),
+        child(5, "delete_child", "podcliques", "llm-0-worker"),
+        update(20, "worker"),
+        pod(20.6, "strip_pod", "llm-0-worker", 0),
+    ),
+    rolled(
         "a replica of a group is waited for after an update is rolled back",
         apply(SMALL_GROUP, 2),
         decree(4.9, "llm-0-decode-1-worker", "pending"),

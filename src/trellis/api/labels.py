@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART_OF = "app.kubernetes.io/part-of"
@@ -161,6 +165,16 @@ def of_pod(clique_fqn: str, pod_index: int, template_hash: str) -> dict[str, str
         POD_INDEX: str(pod_index),
         POD_TEMPLATE_HASH: template_hash,
     }
+
+
+def number(labels: Mapping[str, str], label: str) -> int | None:
+    """The index that a label says, if it says one."""
+    return as_index(labels.get(label, ""))
+
+
+def as_index(text: str) -> int | None:
+    """Anybody may write anything there: `²` is a digit, and a million of them take a minute."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
 
 
 def selector(labels: dict[str, str]) -> str:

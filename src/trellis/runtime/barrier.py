@@ -27,7 +27,14 @@ _SWEEP_FLOOR = 64
 
 
 class CacheBehind(Exception):
-    """Raised where a decision would rest on a cache that lacks our own last write."""
+    """Raised where a decision would rest on a cache that lacks our own last write.
+
+    `owner`: in whose name it was written, where that is another than the one who decides.
+    """
+
+    def __init__(self, message: str, owner: str = "") -> None:
+        super().__init__(message)
+        self.owner = owner
 
 
 @dataclass(slots=True)

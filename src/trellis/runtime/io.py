@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.api.meta import Object
+from trellis.kube.errors import NotFound
 from trellis.runtime import status as own
-from trellis.runtime.converge import Children, Converger
+from trellis.runtime.converge import PARALLEL, Children, Converger
 from trellis.runtime.keep import Keeper
+from trellis.runtime.parallel import in_parallel
 from trellis.runtime.plan import by_fields
+from trellis.runtime.writes import Replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from trellis.api.meta import Key, Value
+    from trellis.api.meta import Key, Metadata, Value
     from trellis.runtime.cache import Cache
     from trellis.runtime.converged import Converged
     from trellis.runtime.notes import Note
@@ -55,6 +60,30 @@ class IO:
     ) -> Converged:
         """Labels what the owner has under these names so that the cache shows it again."""
         return await self._converger.call_back(owner, children, lost)
+
+    async def read(self, cache: Cache[T], keys: Iterable[Key]) -> list[T]:
+        """Those that there are, as the server has them now: for what is not done on hearsay."""
+        acts = [partial(self._writes.read_whole, cache, key) for key in keys]
+        found = await in_parallel(acts, PARALLEL, goes_on=lambda _: False)
+        for one in found:
+            if isinstance(one, Exception):
+                raise one
+        return [one for one in found if isinstance(one, cache.kind)]
+
+    async def stored(self, cache: Cache[Any], key: Key) -> Metadata | None:
+        """The metadata of an object as the server has it now."""
+        return await self._writes.read(cache, key)
+
+    async def out_of_sight(self, cache: Cache[Any], namespace: str, labels: str) -> list[Metadata]:
+        """What that selector finds and lacks the labels that the cache reads objects by."""
+        found = await self._writes.read_all(cache, namespace, labels)
+        return [one for one in found if not cache.scope.covers(one.labels)]
+
+    async def relabel(self, cache: Cache[Any], found: Metadata, labels: Mapping[str, str]) -> None:
+        """Gives an object labels. One that is gone by now needs none."""
+        with suppress(NotFound, Replaced):
+            patch = {"metadata": {"labels": dict(labels)}}
+            await self._writes.patch(found.uid, cache, found, patch)
 
     async def edit(
         self, owner: Object, children: Children[T], edits: Iterable[Edit[T]]

@@ -99,7 +99,7 @@ class Loop:
             outcome = await self._run(key)
         except CacheBehind as behind:
             _log.debug("held", why=str(behind))
-            self._hold(key)
+            self._hold(key, behind.owner or self._uid(key))
             return "held"
         except asyncio.CancelledError:
             self.queue.put_back(key, 0.0)
@@ -124,8 +124,7 @@ class Loop:
         found = self._controller.cache.get(key)
         return found.metadata.uid if found is not None else None
 
-    def _hold(self, key: Key) -> None:
-        uid = self._uid(key)
+    def _hold(self, key: Key, uid: str | None) -> None:
         if uid is None or self._io.barrier.is_open(uid):
             # Held by what was written in another name: nobody will wake it, and at once is in vain.
             self.queue.put_back(key, SOON_SECONDS)

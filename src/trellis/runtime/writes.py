@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from trellis.api.meta import Metadata
+from trellis.api.meta import Metadata, Object
 from trellis.kube.errors import Conflict, Invalid, KubeError, NotFound, Outdated
-from trellis.kube.verbs import Deletion, merge_patch
+from trellis.kube.verbs import Deletion, Selection, merge_patch
 from trellis.runtime.barrier import CacheBehind
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from trellis.runtime.difference import Json
 
     Propagation = Literal["Background", "Foreground", "Orphan"]
+
+T = TypeVar("T", bound=Object)
 
 # What was decided on longer ago than that, while the server turned us away, is decided on anew.
 DECIDED_SECONDS = 0.5
@@ -140,6 +142,19 @@ class Writes:
             return (await self._of(cache, key).get(key.name)).metadata
         except NotFound:
             return None
+
+    async def read_whole(self, cache: Cache[T], key: Key) -> T | None:
+        """The object as the server has it now, whether or not the cache keeps it."""
+        try:
+            return await self._client.of(cache.resource, cache.kind, key.namespace).get(key.name)
+        except NotFound:
+            return None
+
+    async def read_all(self, cache: Cache[Any], namespace: str, labels: str) -> list[Metadata]:
+        """The metadata of what that selector finds, whether or not the cache keeps it."""
+        of = self._client.of(cache.resource, Stored, namespace, patience=DECIDED_SECONDS)
+        listed = await of.list(Selection(labels=labels))
+        return [found.metadata for found in listed.objects]
 
     async def settle(self, owner: str) -> None:
         """Reads again whatever is in doubt for the owner."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trellis.api.meta import Key
 from trellis.workloads.pods import is_live
 
 if TYPE_CHECKING:
@@ -25,20 +26,21 @@ _SWEEP_FLOOR = 4096
 
 
 class Departed:
-    """By the uid of the PodClique that controlled them."""
+    """By the PodClique that controlled them. One that is made anew inherits what was listed, and
+    with it what was used up."""
 
     def __init__(self, pods: Cache[Pod], clock: Clock) -> None:
         self._clock = clock
-        self._names: dict[str, dict[str, float]] = {}
+        self._names: dict[Key, dict[str, float]] = {}
         pods.subscribe(self._changed)
 
-    def of(self, uid: str) -> Collection[str]:
-        found = self._names.get(uid)
+    def of(self, clique: Key) -> Collection[str]:
+        found = self._names.get(clique)
         if found is None:
             return ()
         since = self._clock.monotonic() - LAPSE_SECONDS
         if all(gone <= since for gone in found.values()):
-            del self._names[uid]
+            del self._names[clique]
             return ()
         return {name for name, gone in found.items() if gone > since}
 
@@ -50,7 +52,7 @@ class Departed:
         controller = old.metadata.controller
         if controller is not None:
             if len(self._names) >= _SWEEP_FLOOR:
-                for uid in list(self._names):
-                    self.of(uid)
-            now = self._clock.monotonic()
-            self._names.setdefault(controller.uid, {})[old.metadata.name] = now
+                for clique in list(self._names):
+                    self.of(clique)
+            clique = Key(old.metadata.namespace, controller.name)
+            self._names.setdefault(clique, {})[old.metadata.name] = self._clock.monotonic()

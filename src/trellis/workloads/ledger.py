@@ -14,7 +14,7 @@ import msgspec
 
 from trellis.api import names
 from trellis.api.annotation import POD_LEDGER
-from trellis.api.labels import POD_INDEX, SHORT_SET_NAME
+from trellis.api.labels import POD_INDEX, SHORT_SET_NAME, as_index, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,15 +67,15 @@ def next_name(uid: str, clique: str, index: int, previous: str = "") -> str:
     return names.pod(clique, index, names.pod_suffix(uid, str(index), previous))
 
 
-def name_before(uid: str, clique: str, index: int, name: str) -> str:
-    """The name that was replaced by that one. Empty: it is the first, or nobody can tell."""
+def name_before(uid: str, clique: str, index: int, name: str) -> str | None:
+    """The name that was replaced by that one. Empty: it is the first. None: nobody can tell."""
     before = ""
     for _ in range(_MOST_STEPS):
         after = next_name(uid, clique, index, before)
         if after == name:
             return before
         before = after
-    return ""
+    return None
 
 
 def pod_index(pod: Pod) -> int | None:
@@ -83,7 +83,7 @@ def pod_index(pod: Pod) -> int | None:
 
     None: somebody tampered with it.
     """
-    index = _number(pod.metadata.labels.get(POD_INDEX, ""))
+    index = number(pod.metadata.labels, POD_INDEX)
     return _index_hosted(pod) if index is None else index
 
 
@@ -103,14 +103,10 @@ def _index_named(clique: str, name: str) -> int | None:
 def _index_hosted(pod: Pod) -> int | None:
     """Pods of older releases of Grove have no such label, but their host names are like ours."""
     hostname, owner = pod.spec.hostname, pod.metadata.controller
-    index = _number(hostname.rpartition("-")[2])
+    index = as_index(hostname.rpartition("-")[2])
     if owner is None or index is None or names.hostname(owner.name, index) != hostname:
         return None
     return index
-
-
-def _number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
 
 
 def _noted(gang: PodGang) -> Mapping[str, Sequence[str]] | None:

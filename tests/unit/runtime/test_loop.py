@@ -34,7 +34,7 @@ from trellis.runtime.cache import Cache
 from trellis.runtime.controller import Controller, Wakes, controller_of, priority
 from trellis.runtime.env import Env
 from trellis.runtime.io import IO
-from trellis.runtime.loop import OUTCOMES, Loop
+from trellis.runtime.loop import HELD_SECONDS, OUTCOMES, Loop
 from trellis.runtime.outcome import DONE, Again, FailedForGood, Outcome
 from trellis.runtime.recorder import Recorder
 from trellis.runtime.writes import Writes
@@ -355,6 +355,22 @@ async def test_queue_and_runs_are_measured() -> None:
 )
 def test_priority(old: Box | None, new: Box | None, fresh: bool, expected: Priority) -> None:
     assert priority(old, new, fresh=fresh) is expected
+
+
+@virtual.virtual
+async def test_a_run_that_is_held_by_what_is_known_of_another_waits_for_that() -> None:
+    async def reconcile(_: Key) -> Outcome:
+        if not scene.barrier.is_open("another"):
+            raise CacheBehind("x", "another")
+        return DONE
+
+    scene = Scene(reconcile)
+    scene.barrier.wrote("another", scene.balls, "5")
+    await asyncio.sleep(HELD_SECONDS / 2)
+    assert len(scene.runs) == 1
+    scene.balls.apply(Delta([], "5"))
+    await asyncio.sleep(0.1)
+    assert scene.counted()["done"] == 1.0
 
 
 @virtual.virtual

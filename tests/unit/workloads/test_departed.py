@@ -5,10 +5,12 @@ import asyncio
 
 from tests.support.virtual import START, VirtualClock, virtual
 from trellis.api.core.pod import Pod
-from trellis.api.meta import Metadata, OwnerReference
+from trellis.api.meta import Key, Metadata, OwnerReference
 from trellis.kube.events import Change, Delta
 from trellis.runtime.cache import Cache
 from trellis.workloads.departed import LAPSE_SECONDS, Departed
+
+W = Key("ns", "w")
 
 
 def a_pod(name: str, owner: str = "uid-w", *, leaving: bool = True) -> Pod:
@@ -42,10 +44,10 @@ async def test_only_what_was_there_and_is_gone_has_departed() -> None:
     told.tell("a", a_pod("a"))
     told.tell("b", a_pod("b"))
     told.tell("never", None)
-    assert not told.departed.of("uid-w")
+    assert not told.departed.of(W)
     told.tell("a", None)
-    assert set(told.departed.of("uid-w")) == {"a"}
-    assert not told.departed.of("uid-of-another")
+    assert set(told.departed.of(W)) == {"a"}
+    assert not told.departed.of(Key("ns", "another"))
 
 
 @virtual
@@ -53,7 +55,7 @@ async def test_what_was_not_leaving_may_only_be_out_of_sight() -> None:
     told = Told()
     told.tell("a", a_pod("a", leaving=False))
     told.tell("a", None)
-    assert not told.departed.of("uid-w")
+    assert not told.departed.of(W)
 
 
 @virtual
@@ -64,8 +66,17 @@ async def test_it_is_forgotten_after_a_while() -> None:
     await asyncio.sleep(LAPSE_SECONDS - 1)
     told.tell("b", a_pod("b"))
     told.tell("b", None)
-    assert set(told.departed.of("uid-w")) == {"a", "b"}
+    assert set(told.departed.of(W)) == {"a", "b"}
     await asyncio.sleep(2)
-    assert set(told.departed.of("uid-w")) == {"b"}
+    assert set(told.departed.of(W)) == {"b"}
     await asyncio.sleep(LAPSE_SECONDS)
-    assert not told.departed.of("uid-w")
+    assert not told.departed.of(W)
+
+
+@virtual
+async def test_a_clique_that_is_made_anew_inherits_what_was_used_up() -> None:
+    told = Told()
+    told.tell("a", a_pod("a", owner="uid-of-before"))
+    told.tell("b", a_pod("b"))
+    told.tell("a", None)
+    assert set(told.departed.of(W)) == {"a"}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.api.conditions import Motion
+from trellis.api.labels import MANAGED_BY, OPERATOR, POD_CLIQUE, POD_INDEX, number
 from trellis.api.meta import Key
 from trellis.api.reasons import cliques, events, objects
 from trellis.kube.errors import KubeError
@@ -18,6 +19,8 @@ from trellis.runtime.converge import Children
 from trellis.runtime.plan import by_name
 from trellis.workloads.podclique.ancestry import Ancestry
 from trellis.workloads.podclique.body import mould
+from trellis.workloads.podclique.currency import Currency
+from trellis.workloads.podclique.desired import Birth
 from trellis.workloads.podclique.patience import Patience
 from trellis.workloads.podclique.ranks import renumbered
 from trellis.workloads.podclique.stripped import Stripped
@@ -27,14 +30,15 @@ from trellis.workloads.sharing import clique_claims, keep_claims, known
 from trellis.workloads.trouble import LOOK_AGAIN_SECONDS, Trouble, trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trellis.api.reasons import Reason
     from trellis.runtime.io import IO
     from trellis.runtime.plan import Draft
     from trellis.workloads.caches import Caches
     from trellis.workloads.means import Means
-    from trellis.workloads.podclique.desired import Birth, Plan
+    from trellis.workloads.podclique.ancestry import Unseen
+    from trellis.workloads.podclique.desired import Plan
     from trellis.workloads.podclique.state import State
 
 
@@ -58,7 +62,8 @@ class Actor:
         self._caches = caches
         relabel = Stripped(caches.pods).labels
         self._pods = Children(cache=caches.pods, compare=by_name, relabel=relabel)
-        self._ancestry = Ancestry(caches.pods)
+        self._ancestry = Ancestry(caches)
+        self._currency = Currency(caches.gangs)
         self._patience = Patience(means.env.clock, LOOK_AGAIN_SECONDS)
 
     def forget(self, uid: str) -> None:
@@ -66,13 +71,15 @@ class Actor:
         self._patience.forget(uid)
 
     async def act(self, io: IO, state: State, plan: Plan) -> Done:
+        if state.gang is not None:
+            self._currency.check(io, state.gang)
         if (numbered := await self._renumber(io, state)) is not None:
             return numbered
         lacking = Done(trouble=plan.hold) if plan.hold else await self._claims(io, state)
         drafts: tuple[Draft, ...] = ()
         if lacking.trouble is None and plan.create:
             drafts, lacking = self._drafts(state, plan)
-        if drafts and (unseen := tuple(self._ancestry.unseen(state, plan.create))):
+        if drafts and (unseen := self._ancestry.unseen(state, plan.create)):
             found = await self._look_for(io, state, unseen)
             if found is not NOTHING:
                 return found
@@ -121,22 +128,33 @@ class Actor:
         found = trouble([written])
         return NOTHING if found is None else Done(trouble=found, again=LOOK_AGAIN_SECONDS)
 
-    async def _look_for(self, io: IO, state: State, unseen: tuple[Birth, ...]) -> Done:
+    async def _look_for(self, io: IO, state: State, unseen: Unseen) -> Done:
         """Gives pods their labels back that nobody saw leave: they go before others come."""
         member, gang = state.member, state.gang
         if member is None or gang is None:
             return NOTHING
         made = mould(state, member, gang, surroundings(self._caches, state, member), self._means)
-        drafts = [made.draft(birth) for birth in unseen]
         try:
+            lost = unseen.before
+            if unseen.untold:
+                lost += tuple(await self._out_of_sight(io, state))
+            drafts = [made.draft(birth) for birth in lost]
             called = await io.call_back(state.clique, self._pods, drafts)
         except KubeError as error:
             return Done(trouble=trouble([error]), error=error)
         if called.patched or called.refused:
             # They are shown in a moment, which wakes us.
             return Done(trouble=trouble([called]), again=LOOK_AGAIN_SECONDS)
-        self._ancestry.are_gone(state.clique.metadata.uid, (birth.name for birth in unseen))
+        self._ancestry.are_gone(state.clique.metadata.uid, unseen)
         return NOTHING
+
+    async def _out_of_sight(self, io: IO, state: State) -> Iterator[Birth]:
+        """Its pods that lost the label that they are read by, if they still say whose they are."""
+        clique = state.clique.metadata
+        labelled = f"{POD_CLIQUE}={clique.name},{MANAGED_BY}!={OPERATOR}"
+        found = await io.out_of_sight(self._caches.pods, clique.namespace, labelled)
+        numbers = ((pod.name, number(pod.labels, POD_INDEX)) for pod in found)
+        return (Birth(index=index, name=name) for name, index in numbers if index is not None)
 
     def _drafts(self, state: State, plan: Plan) -> tuple[tuple[Draft, ...], Done]:
         member, gang = state.member, state.gang
@@ -159,6 +177,8 @@ class Actor:
     async def _write(self, io: IO, state: State, drafts: tuple[Draft, ...], plan: Plan) -> Done:
         clique, uid = state.clique, state.clique.metadata.uid
         try:
+            if drafts and state.gang is not None:
+                await self._currency.confirm(io, clique, state.gang)
             written = await io.converge(clique, self._pods, plan.delete, drafts)
         except KubeError as error:
             return Done(trouble=trouble([error]), failed=events.POD_CREATE_FAILED, error=error)

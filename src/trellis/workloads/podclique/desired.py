@@ -111,6 +111,9 @@ def _births(
     pins = _pins(state)
     patient = state.clique.metadata.annotations.get(AFTER_DEPARTURE) == "true"
     for index, name in list(missing.items())[: max(room, 0)]:
+        if name in state.inherited:
+            # It goes with its owner. Who made it again meanwhile could be late: the ledger goes on.
+            continue
         before = by_index.get(index, ())
         if patient and not all(has_failed(pod) for pod in before):
             # Its end wakes us.

@@ -19,6 +19,7 @@ from trellis.workloads.podcliqueset import kinds
 from trellis.workloads.podcliqueset.ending import ending
 from trellis.workloads.podcliqueset.predecessor import waiting_for_the_collector
 from trellis.workloads.podcliqueset.shards import BY_REPLICA, Shard
+from trellis.workloads.podcliqueset.strays import Strays
 from trellis.workloads.pods import is_up
 from trellis.workloads.updates.progress import selected
 from trellis.workloads.updates.reading import rolls
@@ -55,6 +56,7 @@ class ReplicaReconciler:
         )
         for kind in (kind for stage in self._stages for kind in stage):
             kind.cache.add_index(BY_REPLICA)
+        self._strays = Strays(caches, (caches.services, caches.autoscalers))
 
     def identity(self, key: Key) -> str | None:
         shard = Shard.of(key)
@@ -70,6 +72,7 @@ class ReplicaReconciler:
         if self._excess(found) is not None:
             # The set says so itself.
             return DONE
+        await self._strays.call_back(io)
         task = _Task(io, found, self._outlines.of(found), shard, self._caches)
         outcomes: list[tuple[Kind[Any], Written]] = []
         if task.ends:

@@ -7,6 +7,7 @@ nothing is broken, and then nothing is read but that.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.api.meta import Key
@@ -30,6 +31,7 @@ from trellis.workloads.pods import is_well
 from trellis.workloads.recycled import EVERY_CLIQUE, recycled_at, stamps
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from trellis.api.grove.podclique import PodClique
@@ -48,11 +50,15 @@ class Ailing:
         self._caches = caches
         self._observer = observer
 
-    def decision(self, state: State, now: datetime) -> Decision:
-        """What of that gang is to be made anew, now or later."""
+    def decision(self, state: State, now: datetime, well: Collection[str] = ()) -> Decision:
+        """What of that gang is to be made anew, now or later.
+
+        `well`: PodCliques that are known to be, whatever the caches say.
+        """
         if state.gang is None or not self._is_anything_breached(state):
             return NOTHING
-        return decide(self._replica(state), termination_delay(state.set), now)
+        found = _Replica(self._caches, self._observer, self._most, state, well).health()
+        return decide(found, termination_delay(state.set), now)
 
     def _is_anything_breached(self, state: State) -> bool:
         if any(is_breached(part.clique) for part in state.parts):
@@ -62,51 +68,62 @@ class Ailing:
         scaled = self._caches.cliques.find(BY_BASE_GANG, str(state.key))
         return any(is_breached(clique) for clique in scaled)
 
-    def _replica(self, state: State) -> ReplicaHealth:
-        if state.place.group is not None:
-            return ReplicaHealth(groups=(self._group(state, state.place.group),))
-        alone = state.outline.alone(state.place.replica)
-        found = [self._health(state, member) for member in alone]
+
+@dataclass(frozen=True, slots=True)
+class _Replica:
+    """One replica of a set, as one gang of it looks at it."""
+
+    caches: Caches
+    observer: Observer
+    most: int
+    state: State
+    well: Collection[str]
+
+    def health(self) -> ReplicaHealth:
+        outline, place = self.state.outline, self.state.place
+        if place.group is not None:
+            return ReplicaHealth(groups=(self._group(place.group),))
+        found = [self._health(member) for member in outline.alone(place.replica)]
         return ReplicaHealth(
             alone=tuple(each for each in found if each is not None),
-            groups=tuple(self._group(state, group) for group in state.outline.groups.values()),
+            groups=tuple(self._group(group) for group in outline.groups.values()),
             is_complete=None not in found,
         )
 
-    def _group(self, state: State, group: ScalingGroupTemplate) -> GroupHealth:
-        outline, replica = state.outline, state.place.replica
-        name = outline.group_name(replica, group)
-        found = self._caches.groups.get(Key(state.key.namespace, name))
-        wanted = self._observer.live(state)[group.name]
+    def _group(self, group: ScalingGroupTemplate) -> GroupHealth:
+        state = self.state
+        name = state.outline.group_name(state.place.replica, group)
+        found = self.caches.groups.get(Key(state.key.namespace, name))
+        wanted = self.observer.live(state)[group.name]
         if found is not None:
-            wanted = min(wanted, group_replicas(self._caches, found, self._most))
+            wanted = min(wanted, group_replicas(self.caches, found, self.most))
         return GroupHealth(
             name=name,
             minimum=min(group.min_available, wanted),
-            units=tuple(self._unit(state, group, index) for index in range(wanted)),
+            units=tuple(self._unit(group, index) for index in range(wanted)),
         )
 
-    def _unit(self, state: State, group: ScalingGroupTemplate, index: int) -> Unit:
-        members = state.outline.grouped(state.place.replica, group, index)
-        found = [self._health(state, member) for member in members]
+    def _unit(self, group: ScalingGroupTemplate, index: int) -> Unit:
+        members = self.state.outline.grouped(self.state.place.replica, group, index)
+        found = [self._health(member) for member in members]
         present = tuple(each for each in found if each is not None)
         return Unit(index=index, members=present, is_complete=None not in found)
 
-    def _health(self, state: State, member: Member) -> Health | None:
-        name, gang = member.name, member.place.gang
-        clique = self._observer.clique(state.set, name)
+    def _health(self, member: Member) -> Health | None:
+        name, gang, state = member.name, member.place.gang, self.state
+        clique = self.observer.clique(state.set, name)
         if clique is None:
             return None
-        own = state.gang if gang == state.key.name else self._observer.gang(state.set, gang)
+        own = state.gang if gang == state.key.name else self.observer.gang(state.set, gang)
         paused = pause(state.set, state.outline, member, clique)
         found = health(clique, _recycled(state, name, own), paused)
         # What is stored may be from before a restart: nothing that is well by now falls for it.
-        if found.broken_since is not None and self._has_recovered(clique, own):
+        if found.broken_since is not None and (name in self.well or self._is_well(clique, own)):
             return Health(clique=name)
         return found
 
-    def _has_recovered(self, clique: PodClique, own: PodGang | None) -> bool:
-        pods = self._caches.pods.owned(clique.metadata.uid)
+    def _is_well(self, clique: PodClique, own: PodGang | None) -> bool:
+        pods = self.caches.pods.owned(clique.metadata.uid)
         if own is not None and is_ours(own):
             named = set(all_listed_names(own).get(clique.metadata.name, ()))
             pods = tuple(pod for pod in pods if pod.metadata.name in named)

@@ -16,6 +16,7 @@ from trellis.api.labels import (
     SCALING_GROUP_REPLICA_INDEX,
     SET_REPLICA_INDEX,
     GroupPlace,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -87,9 +88,3 @@ def _marked(outline: Outline, marked: Mapping[str, str]) -> Place | None:
     if index < group.min_available:
         return Place(replica=replica)
     return Place(replica=replica, group=group, index=index)
-
-
-def number(marked: Mapping[str, str], label: str) -> int | None:
-    """The index that a label says, if it says one."""
-    value = marked.get(label, "")
-    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None

@@ -68,7 +68,7 @@ def _stamped(
     fallen = {
         name: _stamp(threat, now)
         for threat in decision.units
-        for name in state.members_of(threat.group, threat.index)
+        for name in state.members_of(*threat.unit)
     }
     return {**noted, **fallen} if fallen else noted, tuple(fallen)
 

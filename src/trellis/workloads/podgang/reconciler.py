@@ -21,6 +21,7 @@ from trellis.workloads.pacing import ALONE_SECONDS, Haste, StatusPacer
 from trellis.workloads.podgang import gate, status
 from trellis.workloads.podgang.ailing import Ailing
 from trellis.workloads.podgang.backend import backend
+from trellis.workloads.podgang.confirming import LOOK_AGAIN_SECONDS, Confirming
 from trellis.workloads.podgang.desired import compare, desired
 from trellis.workloads.podgang.found import Found
 from trellis.workloads.podgang.handing import Handing
@@ -42,6 +43,7 @@ from trellis.workloads.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from trellis.api.core.pod import Pod
     from trellis.api.grove.podcliqueset import PodCliqueSet
@@ -87,7 +89,8 @@ class Reconciler:
         self._caches = caches
         self._observer = observer
         limits = means.configuration.trellis.limits
-        self._ailing = Ailing(caches, observer, limits.group_replicas)
+        ailing = Ailing(caches, observer, limits.group_replicas)
+        self._confirming = Confirming(caches, observer, ailing)
         self._handing = Handing(kai)
         self._pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
 
@@ -104,7 +107,14 @@ class Reconciler:
         if state.gang is not None and state.gang.metadata.deleting:
             return DONE
         now = self._clock.now()
-        decision = self._ailing.decision(state, now)
+        confirmed = await self._confirming.decision(io, state, now)
+        done = await self._follow(io, state, confirmed.decision, now)
+        if not confirmed.refuted:
+            return done
+        return _soonest(LOOK_AGAIN_SECONDS, done.after if isinstance(done, Again) else None)
+
+    async def _follow(self, io: IO, state: State, decision: Decision, now: datetime) -> Outcome:
+        """Does what was decided, and all else that there is to do for the gang."""
         planned = plan(state, decision, now)
         handed = backend(state.outline, state.gang, self._configuration, self._handing.here())
         wanted = desired(state, planned, handed)

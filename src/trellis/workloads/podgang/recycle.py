@@ -108,6 +108,10 @@ class Threat:
     def is_whole(self) -> bool:
         return not self.group
 
+    @property
+    def unit(self) -> tuple[str, int]:
+        return self.group, self.index
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -124,6 +128,10 @@ class Decision:
     def next(self) -> datetime | None:
         """When the first of them comes true."""
         return min((threat.deadline for threat in self.threats), default=None)
+
+    @property
+    def due(self) -> tuple[Threat, ...]:
+        return (self.whole,) if self.whole is not None else self.units
 
 
 NOTHING = Decision()

@@ -16,7 +16,7 @@ from trellis.api.core.service import Service
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-from trellis.api.labels import SET_REPLICA_INDEX
+from trellis.api.labels import MANAGED_BY, PART_OF, SET_REPLICA_INDEX
 from trellis.kube.errors import Ambiguous, Unreachable
 from trellis.workloads.podcliqueset.reconciler import controllers
 
@@ -166,6 +166,30 @@ async def test_what_lost_its_labels_goes_with_its_replica() -> None:
     async with stage.operator(replicas_only):
         await stage.settle()
         assert await ours(stage) == expected(0, 1)
+
+
+@virtual
+async def test_the_last_of_a_replica_goes_though_it_lost_its_label_while_nobody_looked() -> None:
+    stage = await a_stage()
+    async with stage.operator(replicas_only):
+        await stage.make(PodCliqueSet, body(2))
+        await stage.settle()
+    await stage.patch(PodCliqueSet, "llm", {"spec": {"replicas": 1}})
+    last: list[tuple[type[Object], str]] = [
+        (Service, "llm-1"),
+        (HorizontalPodAutoscaler, "llm-1-worker"),
+    ]
+    for kind, name in last:
+        await stage.patch(kind, name, {"metadata": {"labels": {MANAGED_BY: None}}})
+    # As if somebody had crashed on the way.
+    await stage.delete(PodClique, "llm-1-worker")
+    await stage.delete(PodCliqueScalingGroup, "llm-1-g")
+    foreign = {"name": "foreign", "labels": {PART_OF: "llm"}}
+    await stage.make(Service, {"metadata": foreign, "spec": {"clusterIP": "None"}})
+    async with stage.operator(replicas_only):
+        await stage.settle()
+        assert [one for kind, name in last if (one := await stage.find(kind, name))] == []
+        assert (await stage.get(Service, "foreign"))["metadata"]["labels"] == {PART_OF: "llm"}
 
 
 @virtual

@@ -14,13 +14,16 @@ from tests.unit.workloads.kubelets import Fate, Kubelets, kubelets
 from tests.unit.workloads.podgang.troupe import wl2_body
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
 from tests.unit.workloads.stage import Body, Stage, a_stage
+from trellis.api.annotation import RECYCLED
 from trellis.api.core.pod import Pod
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.api.labels import MANAGED_BY
 from trellis.api.scheduler.podgang import PodGang
 from trellis.workloads.podclique.reconciler import controller as podcliques
 from trellis.workloads.podcliqueset.reconciler import controllers as podcliquesets
+from trellis.workloads.podgang.confirming import LOOK_AGAIN_SECONDS
 from trellis.workloads.podgang.reconciler import controller as podgangs
 from trellis.workloads.scalinggroup.reconciler import controller as scalinggroups
 
@@ -111,6 +114,11 @@ async def a_play(body: Body) -> AsyncIterator[Play]:
 def survivors(before: dict[str, str], after: dict[str, str]) -> set[str]:
     uids = set(after.values())
     return {name for name, uid in before.items() if uid in uids}
+
+
+async def _annotations(stage: Stage) -> Body:
+    found: Body = (await stage.get(PodGang, "wl-0"))["metadata"].get("annotations", {})
+    return found
 
 
 async def events(stage: Stage, reason: str) -> list[str]:
@@ -299,6 +307,28 @@ async def test_what_recovered_while_the_operator_was_down_is_left_alone() -> Non
             await stage.settle(1)
             assert survivors(before, await play.pods()) == set(before)
             assert (await stage.conditions(PodGang, "wl-0"))["Unhealthy"][0] == "False"
+
+
+@virtual
+async def test_nothing_falls_on_hearsay_and_what_is_broken_on_the_server_too_does() -> None:
+    stage = await a_stage()
+    async with kubelets(stage) as nodes:
+        play = Play(stage, nodes)
+        async with stage.operator(*EVERYBODY):
+            await stage.make(PodCliqueSet, wl1_gt())
+            await stage.settle(10)
+            await play.kill("wl-0-pc-a", 1)
+        await play.recover()
+        out_of_sight = await play.pods("wl-0-pc-a")
+        for name in out_of_sight:
+            await stage.patch(Pod, name, {"metadata": {"labels": {MANAGED_BY: None}}})
+        # Those who would label them again are away, and so is whoever would take back the breach.
+        async with stage.operator(podcliquesets, scalinggroups, podgangs):
+            await play.expire()
+            assert RECYCLED not in await _annotations(stage)
+            await stage.delete(Pod, next(iter(out_of_sight)))
+            await stage.settle(LOOK_AGAIN_SECONDS + 1)
+            assert RECYCLED in await _annotations(stage)
 
 
 @virtual
