@@ -30,7 +30,7 @@ ABOVE_SECONDS = 0.1
 ALONE_SECONDS = 0.4
 NEW_SECONDS = 2.0
 # In an update, steps that follow each other faster than this are told together.
-STEPS_SECONDS = 2.0
+STEPS_SECONDS = 1.5
 # And nothing of it is told more often than this.
 STEP_SECONDS = 1.0
 # While more urgent writes are on their way it is asked again after so long.

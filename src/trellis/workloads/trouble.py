@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from trellis.api.reasons import Reason
     from trellis.runtime.converged import Refusal
+    from trellis.workloads.updates import Outlook
 
 Written: TypeAlias = Converged | KubeError
 """What came of writing: the server's answers, or what kept them from being given."""
@@ -48,6 +49,12 @@ def trouble(written: Iterable[Written]) -> Trouble | None:
     """The first that went wrong: of those, the one that somebody must do something about."""
     found = [one for each in written if (one := _of(each)) is not None]
     return min(found, key=lambda one: one.motion is not Motion.STUCK, default=None)
+
+
+def hindrance(found: Outlook) -> Trouble | None:
+    """What keeps an update from going on, if anything does."""
+    why = found.hindrance
+    return None if why is None else Trouble(reason=why.reason, message=why.text)
 
 
 def last_errors(

@@ -35,7 +35,7 @@ from trellis.workloads.caches import Caches
 from trellis.workloads.means import Means
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from tests.unit.embedded.core.clusters import Admin
     from trellis.embedded.simulation.crashing import Program
@@ -61,13 +61,15 @@ _EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 class Watched:
     """The transport of the operators. `before` and `after` may raise in place of the server.
 
-    `until`: what a change must wait for, by how the path of its object ends.
+    `until`: what a change must wait for, by how the path of its object ends; `heard`: the same for
+    what a watch tells.
     """
 
     inner: Transport
     before: Callable[[Request], None] = lambda _: None
     after: Callable[[Request], None] = lambda _: None
     until: dict[str, asyncio.Event] = field(default_factory=dict)
+    heard: dict[str, asyncio.Event] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
     async def request(self, request: Request) -> Response:
@@ -83,10 +85,34 @@ class Watched:
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         async with self.inner.stream(request) as stream:
-            yield stream
+            yield _Held(stream, request.path, self.heard)
 
     async def close(self) -> None:
         await self.inner.close()
+
+
+@dataclass
+class _Held:
+    """A stream that tells nothing while something is to be waited for."""
+
+    inner: Stream
+    path: str
+    heard: dict[str, asyncio.Event]
+
+    @property
+    def status(self) -> int:
+        return self.inner.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.inner.headers
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self.inner:
+            for path, passed in self.heard.items():
+                if self.path.endswith(path):
+                    await passed.wait()
+            yield chunk
 
 
 @dataclass

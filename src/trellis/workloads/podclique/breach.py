@@ -82,6 +82,11 @@ def broken_since(state: State, now: datetime) -> datetime:
     return _pause(state).counts_from(since)
 
 
+def is_planned(state: State) -> bool:
+    """Whether an update takes it down itself."""
+    return _pause(state).lasts
+
+
 def was_up(state: State, counted: Census, now: datetime) -> bool:
     return is_up_since(first_available(state, counted, now), _recycled(state))
 
@@ -89,7 +94,7 @@ def was_up(state: State, counted: Census, now: datetime) -> bool:
 def _consequence(state: State, counted: Census, now: datetime) -> str:
     if not was_up(state, counted, now):
         return "it has not been up yet, so nothing is made anew for that"
-    if _pause(state).lasts:
+    if is_planned(state):
         return "it is being updated, so nothing is made anew for that"
     until = told(deadline(broken_since(state, now), state.owner))
     return f"unless it recovers, it is made anew with its gang at {until}"

@@ -87,7 +87,7 @@ class Reconciler:
         if state is None:
             return await self._let_go(io, clique)
         planned = plan(state)
-        spared = sparing(planned, self._departed.of(clique.metadata.uid))
+        spared = sparing(planned, self._departed.of(key))
         done = await self._actor.act(io, state, spared)
         told = await self._tell(io, state, done)
         if spared is planned or isinstance(told, Again):
@@ -108,7 +108,7 @@ class Reconciler:
         now, counted = self._clock.now(), census(state)
         if counted.ready < state.needed <= counted.scheduled:
             state = replace(state, parents=parents_not_ready(self._caches, state))
-        update = update_facts(state, counted, now)
+        update = update_facts(state, counted, done.trouble, now)
         after = status(state, counted, update, done.trouble, now)
         left = await self._pacer.write(
             io,

@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-from trellis.api.labels import POD_GANG, SCALING_GROUP_REPLICA_INDEX, SET_REPLICA_INDEX
+from trellis.api.labels import (
+    POD_GANG,
+    SCALING_GROUP_REPLICA_INDEX,
+    SET_REPLICA_INDEX,
+    number,
+)
 from trellis.api.meta import Key
+from trellis.workloads.classes import missing_in_update
 from trellis.workloads.holders import conflict
 from trellis.workloads.ledger import is_ours, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
 
     from trellis.api.core.pod import Pod
     from trellis.api.grove.podclique import PodClique
@@ -32,6 +38,9 @@ class State:
 
     `gang` is the one whose ledger is obeyed: None until our own operator has written it.
 
+    `inherited` are names that are listed for it, and held by pods of a PodClique that was there
+    before it.
+
     `conflict` is who has the gang's name in its stead. `listed` is what the ledger says of this
     PodClique. `member` is None where the set's template has no clique of its name.
     """
@@ -45,6 +54,9 @@ class State:
     gang: PodGang | None = None
     conflict: NameConflict | None = None
     listed: Listed = field(default_factory=dict)
+    inherited: frozenset[str] = frozenset()
+    missing_classes: tuple[str, ...] = ()
+    """The PriorityClasses that its set asks for and that do not exist. Looked for in an update."""
     parents: tuple[str, ...] = ()
     """The PodCliques that its pods wait for before they begin."""
 
@@ -94,30 +106,38 @@ def observe(caches: Caches, outlines: Outlines, clique: PodClique, most: int) ->
     if owner is None or owner.metadata.deleting:
         return None
     outline = outlines.of(owner)
+    member = member_of(outline, clique)
     pods = _controlled(caches, clique)
     gang, conflict = _gang(caches, clique, owner)
+    names = listed(gang, clique.metadata.name, pods) if gang and clique.spec.replicas else {}
+    present = {pod.metadata.name for pod in pods}
+    missing = [name for name in names.values() if name not in present]
     return State(
         clique=clique,
         pods=pods,
         owner=owner,
         outline=outline,
-        member=member_of(outline, clique),
+        member=member,
         most=most,
         gang=gang,
         conflict=conflict,
-        listed=listed(gang, clique.metadata.name, pods) if gang and clique.spec.replicas else {},
+        listed=names,
+        inherited=frozenset(_inherited(caches, clique, missing)),
+        missing_classes=missing_in_update(caches, owner, member.place.set_replica)
+        if member
+        else (),
     )
 
 
 def member_of(outline: Outline, clique: PodClique) -> Member | None:
     """The place of that PodClique in its set: by its exact name, worked out forwards."""
     labels, controller = clique.metadata.labels, clique.metadata.controller
-    replica = _index(labels, SET_REPLICA_INDEX)
+    replica = number(labels, SET_REPLICA_INDEX)
     if replica is None or controller is None:
         return None
     if controller.kind != PodCliqueScalingGroup.resource.kind:
         return _named(clique, outline.alone(replica))
-    index = _index(labels, SCALING_GROUP_REPLICA_INDEX)
+    index = number(labels, SCALING_GROUP_REPLICA_INDEX)
     if index is None:
         return None
     for group in outline.groups.values():
@@ -130,15 +150,20 @@ def _named(clique: PodClique, members: Iterable[Member]) -> Member | None:
     return next((one for one in members if one.name == clique.metadata.name), None)
 
 
-def _index(labels: Mapping[str, str], label: str) -> int | None:
-    value = labels.get(label, "")
-    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else None
-
-
 def _controlled(caches: Caches, clique: PodClique) -> tuple[Pod, ...]:
     """Its pods. Those that only name it as one of several owners are somebody else's."""
     uid = clique.metadata.uid
     return tuple(pod for pod in caches.pods.owned(uid) if _is_by(pod, uid))
+
+
+def _inherited(caches: Caches, clique: PodClique, missing: Iterable[str]) -> Iterator[str]:
+    """Of what is listed and not its own. Nearly always that is nothing."""
+    namespace, named = clique.metadata.namespace, (clique.resource.kind, clique.metadata.name)
+    for name in missing:
+        pod = caches.pods.get(Key(namespace, name))
+        by = pod.metadata.controller if pod is not None else None
+        if by is not None and (by.kind, by.name) == named and by.uid != clique.metadata.uid:
+            yield name
 
 
 def _is_by(pod: Pod, uid: str) -> bool:

@@ -27,7 +27,7 @@ from trellis.workloads.deadlines import told
 from trellis.workloads.failures import replaced_at
 from trellis.workloads.podclique import breach
 from trellis.workloads.pods import has_failed, is_leaving, is_live
-from trellis.workloads.trouble import last_errors
+from trellis.workloads.trouble import hindrance, last_errors
 from trellis.workloads.updates.progress import clique_status
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def status(
     state: State, counted: Census, update: CliqueFacts, trouble: Trouble | None, now: datetime
 ) -> PodCliqueStatus:
     """`trouble` is what kept this run from making what is to be there."""
-    present = state.clique.status
+    present, trouble = state.clique.status, trouble or hindrance(update.outlook)
     seen = Pass(state.clique.metadata.generation, now)
     versioned, updating = clique_status(present, update, now)
     findings = (

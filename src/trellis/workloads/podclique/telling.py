@@ -52,6 +52,17 @@ def of_changes(state: State, after: PodCliqueStatus, failed: Reason | None) -> I
     `failed` is the word for what went wrong, where there is one beside the error's own code.
     """
     before = state.clique.status
+    # What an update takes down itself, its steps tell.
+    if not breach.is_planned(state):
+        yield from _of_losses(state, after)
+    known = {(error.code, error.description) for error in before.last_errors}
+    for error in after.last_errors:
+        if (error.code, error.description) not in known:
+            yield Note(failed.token if failed else error.code, error.description, "Warning")
+
+
+def _of_losses(state: State, after: PodCliqueStatus) -> Iterator[Note]:
+    before = state.clique.status
     if before.scheduled_replicas and not after.scheduled_replicas and state.replicas:
         message = f"not one of {state.replicas} pods has a node any more"
         yield Note(cliques.ALL_SCHEDULED_REPLICAS_LOST.token, message, "Warning")
@@ -59,14 +70,10 @@ def of_changes(state: State, after: PodCliqueStatus, failed: Reason | None) -> I
     if found is not None and before.first_available_time and _turned(before, after):
         broken = found.status == Status.TRUE.value
         yield Note(found.reason, found.message, "Warning" if broken else "Normal")
-    known = {(error.code, error.description) for error in before.last_errors}
-    for error in after.last_errors:
-        if (error.code, error.description) not in known:
-            yield Note(failed.token if failed else error.code, error.description, "Warning")
 
 
 def of_update(state: State, after: PodCliqueStatus, update: CliqueFacts) -> Iterator[Note]:
-    """That an update of it began, stands still, or has ended."""
+    """That an update of it began, or has ended."""
     before = progress_of(state.clique.status)
     return notes(before, after.update_progress, update.outlook)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trellis.api.conditions import STALLED, is_true
+from trellis.api.conditions import Motion
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.api.reasons import updates
 from trellis.workloads.ledger import pod_index
@@ -22,6 +22,7 @@ from trellis.workloads.members import (
     ready_before,
 )
 from trellis.workloads.pods import is_outdated, is_ready
+from trellis.workloads.priorities import unmakeable
 from trellis.workloads.updates import CliqueState, Outlook, Why, outlook, release
 from trellis.workloads.updates.progress import (
     CliqueFacts,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from trellis.workloads.ledger import Listed
     from trellis.workloads.podclique.census import Census
     from trellis.workloads.podclique.state import State
+    from trellis.workloads.trouble import Trouble
     from trellis.workloads.updates import Budget
 
 _NOTHING_NEW = Outlook(
@@ -45,7 +47,10 @@ _NOTHING_NEW = Outlook(
 )
 
 
-def update_facts(state: State, counted: Census, now: datetime) -> CliqueFacts:
+def update_facts(
+    state: State, counted: Census, trouble: Trouble | None, now: datetime
+) -> CliqueFacts:
+    """`trouble` is what kept this run from making what is to be there."""
     current = current_templates(state.clique)
     outdated, released = counted.replicas - counted.updated, is_its_turn(state)
     # What was handed a new template and has nothing outdated has no pods, and yet is updated.
@@ -54,7 +59,7 @@ def update_facts(state: State, counted: Census, now: datetime) -> CliqueFacts:
     )
     return CliqueFacts(
         strategy=strategy_of(state.owner),
-        outlook=_outlook(state, current, released, now) if moving else _NOTHING_NEW,
+        outlook=_outlook(state, trouble, now) if moving else _NOTHING_NEW,
         template=state.clique.metadata.labels.get(POD_TEMPLATE_HASH, ""),
         current=current_hashes(state.clique),
         generation=_generation(state),
@@ -77,7 +82,7 @@ def is_its_turn(state: State) -> bool:
     return released or is_under_way(state.clique.status)
 
 
-def _outlook(state: State, current: frozenset[str], released: bool, now: datetime) -> Outlook:
+def _outlook(state: State, trouble: Trouble | None, now: datetime) -> Outlook:
     span = span_of(progress_of(state.clique.status))
     return outlook(
         CliqueState(
@@ -87,12 +92,26 @@ def _outlook(state: State, current: frozenset[str], released: bool, now: datetim
             at_start=ready_before(state.clique),
             started=span.started if span is not None else None,
             budget=_budget(state),
-            its_turn=released,
+            its_turn=is_its_turn(state),
             pods=pods_listed(_entries(state), {pod.metadata.name: pod for pod in state.pods}),
-            current=current,
-            is_kept_from_making=is_true(state.clique.status.conditions, STALLED),
+            current=current_templates(state.clique),
+            obstacle=_obstacle(state),
+            refusal=_refusal(trouble),
         )
     )
+
+
+def _refusal(trouble: Trouble | None) -> Why | None:
+    """What is only tried again may be made any moment."""
+    if trouble is None or trouble.motion is not Motion.STUCK:
+        return None
+    return Why(trouble.reason, trouble.message)
+
+
+def _obstacle(state: State) -> Why | None:
+    if state.member is None:
+        return None
+    return unmakeable(state.owner, (state.member.template,), state.missing_classes)
 
 
 def _entries(state: State) -> Listed:

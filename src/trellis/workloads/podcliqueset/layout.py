@@ -17,7 +17,7 @@ from trellis.api.meta import Key
 from trellis.workloads.members import applied
 from trellis.workloads.outline import min_available
 from trellis.workloads.podcliqueset.desired import scaling_group
-from trellis.workloads.podcliqueset.priorities import priority_classes
+from trellis.workloads.priorities import priority_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

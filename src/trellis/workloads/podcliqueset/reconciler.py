@@ -11,11 +11,11 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key, Object
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.pace import Pace
+from trellis.workloads.classes import woken_by_priority_classes
 from trellis.workloads.excess import set_excess, standing_replicas
 from trellis.workloads.metering import meter_sets
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podcliqueset.board import Board
-from trellis.workloads.podcliqueset.priorities import woken_by_priority_classes
 from trellis.workloads.podcliqueset.replica import ReplicaReconciler
 from trellis.workloads.podcliqueset.shards import (
     is_written_anew,
@@ -93,8 +93,8 @@ def _wakes_of_sets(caches: Caches) -> tuple[Wakes[Any], ...]:
         Wakes(caches.claims, owner),
         Wakes(caches.services, owner),
         Wakes(caches.autoscalers, owner),
-        woken_by_templates(caches, lambda found: (found.metadata.key,)),
-        woken_by_priority_classes(caches),
+        woken_by_templates(caches, _itself),
+        woken_by_priority_classes(caches, _itself),
     )
 
 
@@ -114,6 +114,10 @@ def _wakes_of_replicas(caches: Caches, excess: Excess) -> tuple[Wakes[Any], ...]
 def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
     """Also that it is a replica's turn to be updated."""
     return is_written_anew(old, new) or whose_turn(old.status) != whose_turn(new.status)
+
+
+def _itself(found: PodCliqueSet) -> tuple[Key, ...]:
+    return (found.metadata.key,)
 
 
 def _by_label(found: Object) -> Iterator[Key]:

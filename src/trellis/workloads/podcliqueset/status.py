@@ -15,13 +15,15 @@ from msgspec import structs
 from trellis.api.conditions import STALLED, SUMMARY, Motion, Pass, Verdict, find, merged, summary
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.labels import managed, selector
-from trellis.api.reasons import CATALOGUE, objects, updates
+from trellis.api.reasons import objects, updates
 from trellis.runtime.notes import Note
+from trellis.workloads.complaints import complaint
 from trellis.workloads.pacing import Haste
 from trellis.workloads.trouble import Trouble, last_errors
 from trellis.workloads.updates import SetState, outlook
 from trellis.workloads.updates.progress import (
     SetFacts,
+    meanwhile,
     notes,
     selected,
     set_status,
@@ -33,10 +35,8 @@ from trellis.workloads.updates.reading import rolls, strategy_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet, PodCliqueSetStatus
     from trellis.api.reasons import Reason
-    from trellis.api.scheduler.podgang import PodGang
     from trellis.workloads.outline import Outline
     from trellis.workloads.podcliqueset.gangs import Gangs
     from trellis.workloads.podcliqueset.survey import Survey
@@ -83,7 +83,7 @@ class Told:
 
 def told(state: State, seen: Pass) -> Told:
     present, update = state.set.status, update_of(state)
-    troubles = (*state.troubles, *_without_priority(state), *_of_children(state))
+    troubles = (*state.troubles, *_without_priority(state), *_of_children(state, update))
     verdict = _verdict(state, troubles, update)
     versioned, finding = set_status(present, _facts(state, update), seen)
     findings = (*summary(verdict), finding)
@@ -143,7 +143,7 @@ def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus, *, rolls: bool
     then, now = span_of(before.update_progress), span_of(after.update_progress)
     if then != now or selected(before) != selected(after):
         return step(then, now, rolls=rolls)
-    return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
+    return meanwhile(before, after, now)
 
 
 def _without_priority(state: State) -> Iterator[Trouble]:
@@ -153,20 +153,16 @@ def _without_priority(state: State) -> Iterator[Trouble]:
         yield Trouble(reason=objects.PRIORITY_CLASS_MISSING, message=message)
 
 
-def _of_children(state: State) -> Iterator[Trouble]:
-    """What keeps replicas from becoming available, where a PodClique or PodGang says so and the set
-    does not know it by itself."""
-    if state.available:
+def _of_children(state: State, update: Outlook) -> Iterator[Trouble]:
+    """What keeps replicas from becoming available, or an update from going on, where a PodClique,
+    scaling group or PodGang says so and the set does not know it by itself."""
+    if state.available and update.ended:
         return
-    known = {objects.PRIORITY_CLASS_MISSING.token} if state.missing_classes else set[str]()
-    known |= {one.reason.token for one in state.troubles}
-    stuck: tuple[PodClique | PodGang, ...] = (*state.seen.stuck, *state.gangs.stalled)
-    for child in stuck:
-        stalled = find(child.status.conditions, STALLED)
-        if stalled is not None and stalled.reason not in known:
-            reason = CATALOGUE.get(stalled.reason, objects.REPLICAS_UNAVAILABLE)
-            message = f"{child.resource.kind} {child.metadata.name}: {stalled.message}"
-            yield Trouble(reason=reason, message=message)
+    known = {one.reason for one in (*state.troubles, *_without_priority(state))}
+    gangs = () if state.available else state.gangs.stalled
+    for found in (*state.seen.complaints, *map(complaint, gangs)):
+        if found is not None and found.reason not in known:
+            yield found
 
 
 def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Verdict:
@@ -175,8 +171,11 @@ def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Ve
         worst = min(troubles, key=lambda one: one.motion is not Motion.STUCK)
         more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
         return Verdict(
-            # What is only tried again does not make unwell what is well.
-            ready=well and worst.motion is Motion.MOVING,
+            # What is only tried again does not make unwell what is well, nor does an update that
+            # cannot go on: what it has not replaced serves.
+            ready=well and worst.motion is Motion.MOVING
+            if worst in state.troubles
+            else state.available,
             motion=worst.motion,
             reason=worst.reason,
             message=f"{worst.message}{more}",

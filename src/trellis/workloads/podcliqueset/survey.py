@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import APPLIED
-from trellis.api.conditions import STALLED, is_true
 from trellis.api.labels import POD_TEMPLATE_HASH
 from trellis.workloads.holders import conflict
-from trellis.workloads.members import carries, current_hashes, is_behind
+from trellis.workloads.members import carries, current_hashes, is_behind, knows_its_template
+from trellis.workloads.podcliqueset.hearing import Hearing
 from trellis.workloads.podcliqueset.owning import is_of
 from trellis.workloads.updates import SetReplicaFacts
-from trellis.workloads.updates.progress import Counts, group_progress_of, progress_of, span_of
+from trellis.workloads.updates.progress import (
+    Counts,
+    group_progress_of,
+    is_under_way,
+    progress_of,
+    span_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +36,9 @@ if TYPE_CHECKING:
         Layout,
         ReplicaSlots,
     )
+    from trellis.workloads.trouble import Trouble
 
-MOST_STUCK = 5
+MOST_COMPLAINTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +68,8 @@ class Survey:
     """How many replicas each scaling group has now, by its full name."""
     conflicts: list[NameConflict] = field(default_factory=list)
     """Gangs that cannot be made, because others have their names."""
-    stuck: list[PodClique] = field(default_factory=list)
-    """The first of those that lack pods, and will until somebody does something."""
+    complaints: list[Trouble] = field(default_factory=list)
+    """Of the first that lack pods or are being updated, and go on when somebody does something."""
     replicas: list[SetReplicaFacts] = field(default_factory=list)
     """How far each replica is with the templates of now."""
     handed: set[int] = field(default_factory=set)
@@ -111,6 +118,7 @@ class _Versions:
     begun: bool = False
     holding: int = 0
     waits_for: str = ""
+    hearing: Hearing = field(default_factory=Hearing)
 
     def facts(self, index: int) -> SetReplicaFacts:
         return SetReplicaFacts(
@@ -119,7 +127,8 @@ class _Versions:
             complete=self.complete,
             available=self.holding,
             begun=self.begun,
-            waits_for=self.waits_for,
+            waits_for="; ".join(filter(None, (self.waits_for, self.hearing.follows))),
+            hindrance=self.hearing.hindrance,
         )
 
 
@@ -161,7 +170,8 @@ class _Look:
             self._lacks(slot.key, f"PodClique {slot.key.name}")
             return
         self.counts.cliques_reached += self._reached(found, progress_of(found.status))
-        self._version(found, slot)
+        told = self._version(found, slot) and knows_its_template(found)
+        updating = told and is_under_way(found.status)
         current = self._carries(found, slot.mark)
         needed = min(slot.least, found.spec.replicas)
         if not needed:
@@ -170,10 +180,13 @@ class _Look:
             return
         status = found.status
         self._wants_pods()
-        if status.ready_replicas < needed:
+        lacking = status.ready_replicas < needed
+        self._hear(found, lacking=told and lacking, updating=updating)
+        if updating:
+            self._versions.hearing.follow(found)
+        if lacking:
             what = f"PodClique {slot.key.name} ({status.ready_replicas} of {needed} pods ready)"
             self._waits(what)
-            self._look_why(found)
         else:
             self._versions.holding += 1
         self._updated &= current and status.updated_replicas >= needed and _is_current(found)
@@ -188,7 +201,11 @@ class _Look:
         current = self._carries(found, slot.mark)
         replicas = self._sight.replicas(found)
         self.seen.group_replicas[slot.key.name] = replicas
-        self._members(slot, found, replicas)
+        heard = self._members(slot, found, replicas)
+        if self._is_updating(found):
+            # What it has from its members, they have said themselves.
+            self._hear(found, updating=not heard)
+            self._versions.hearing.follow(found)
         for gang in self._layout.scaled_gangs(slot, replicas):
             self._gang(gang)
         needed = min(slot.least, found.spec.replicas)
@@ -209,8 +226,12 @@ class _Look:
             and status.current_pod_clique_set_generation_hash == self._hash
         )
 
-    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup, replicas: int) -> None:
-        """Whether those that the group makes are there. How they are, it says itself."""
+    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup, replicas: int) -> bool:
+        """Whether those that the group makes are there. How they are, it says itself.
+
+        True: one of them complains.
+        """
+        heard = False
         clique, uid = self._sight.clique, group.metadata.uid
         for members in self._layout.members(slot, replicas):
             for member in members:
@@ -219,15 +240,27 @@ class _Look:
                     self._behind(member.key)
                     self._versions.handed = False
                     continue
-                self._version(found, member)
+                told = self._version(found, member) and knows_its_template(found)
+                updating = told and is_under_way(found.status)
                 self._carries(found, member.mark)
-                if found.status.ready_replicas < min(member.least, found.spec.replicas):
-                    self._look_why(found)
+                lacking = found.status.ready_replicas < min(member.least, found.spec.replicas)
+                heard |= self._hear(found, lacking=told and lacking, updating=updating)
+        return heard
 
-    def _look_why(self, lacking: PodClique) -> None:
-        stuck = self.seen.stuck
-        if len(stuck) < MOST_STUCK and is_true(lacking.status.conditions, STALLED):
-            stuck.append(lacking)
+    def _is_updating(self, group: PodCliqueScalingGroup) -> bool:
+        told = group_progress_of(group.status)
+        span = span_of(told)
+        is_open = span is not None and span.is_open
+        return is_open and told is not None and told.pod_clique_set_generation_hash == self._hash
+
+    def _hear(
+        self, child: PodClique | PodCliqueScalingGroup, *, updating: bool, lacking: bool = False
+    ) -> bool:
+        """Whether it complains of what concerns the set."""
+        found = self._versions.hearing.complaint(child, updating=updating, lacking=lacking)
+        if found is not None and len(self.seen.complaints) < MOST_COMPLAINTS:
+            self.seen.complaints.append(found)
+        return found is not None
 
     def _gang(self, key: Key) -> None:
         """Whether it can be made. How it is, it says itself."""
@@ -237,15 +270,17 @@ class _Look:
         if (held := conflict(found, self._layout.outline.set)) is not None:
             self.seen.conflicts.append(held)
 
-    def _version(self, found: PodClique, slot: CliqueSlot) -> None:
-        """Whether it has the template of now, and so have its pods."""
+    def _version(self, found: PodClique, slot: CliqueSlot) -> bool:
+        """Notes whether it has the template of now, and so have its pods. Returns the former."""
         versions = self._versions
-        if carries(found, slot.template, slot.template_hash):
+        carried = carries(found, slot.template, slot.template_hash)
+        if carried:
             versions.begun = True
             versions.outdated |= is_behind(found)
         else:
             versions.outdated = True
             versions.handed = False
+        return carried
 
     def _reached(
         self,

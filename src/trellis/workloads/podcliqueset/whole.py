@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from trellis.api.conditions import Pass
 from trellis.api.labels import SET_FINALIZER
-from trellis.api.meta import Key
 from trellis.runtime.outcome import DONE, Again
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.classes import absent
 from trellis.workloads.excess import group_replicas
 from trellis.workloads.holders import trouble_with
 from trellis.workloads.pacing import ABOVE_SECONDS, StatusPacer
@@ -29,6 +29,7 @@ from trellis.workloads.podcliqueset.survey import Sight, survey
 
 if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.meta import Key
     from trellis.instruments.clock import Clock
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -111,11 +112,7 @@ class SetReconciler:
                 *self._board.of(metadata.uid),
                 *(trouble_with(one) for one in seen.conflicts),
             ),
-            missing_classes=tuple(
-                name
-                for name in layout.priority_classes
-                if caches.priority_classes.get(Key("", name)) is None
-            ),
+            missing_classes=absent(caches, layout.priority_classes),
             unserved=self._unserved(found, layout, seen),
             remains=0 if layout.replicas else len(caches.cliques.find(BY_SET, filed)),
         )

@@ -13,6 +13,7 @@ from trellis.api.labels import PART_OF
 from trellis.api.meta import Key
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_GANG
+from trellis.workloads.classes import missing_in_update
 from trellis.workloads.departed import Departed
 from trellis.workloads.ledger import all_listed_names, by_index, is_ours
 from trellis.workloads.outlines import Outlines
@@ -113,6 +114,7 @@ class Observer:
             parts=tuple(self._parts(claim.set, members, listed)),
             listed_names=names,
             base=self._base(claim.set, outline, place),
+            missing_classes=missing_in_update(self._caches, claim.set, place.replica),
         )
 
     def is_named_by_live_pods(self, key: Key) -> bool:
@@ -200,7 +202,7 @@ class Observer:
                 pods=found,
                 # One that lists none is not written yet or spoiled: what lives is kept.
                 listed=by_index(member.name, names or (), found) or None,
-                gone=self._departed.of(clique.metadata.uid),
+                gone=self._departed.of(clique.metadata.key),
                 failed_for=self._failing.failed_for(found.values()),
                 most=self._most,
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.workloads.members import carries, current_templates, is_released, ready_before
+from trellis.workloads.priorities import unmakeable
 from trellis.workloads.updates import CliqueState, outlook, release
 from trellis.workloads.updates.progress import progress_of, selected, span_of
 from trellis.workloads.updates.reading import budget, has_outdated, pods_listed, rolls
@@ -90,6 +91,7 @@ def _outlook(part: Part, listing: Listing, state: State, now: datetime) -> Outlo
             budget=budget(state.set, part.member.template.rolling_update),
             pods=pods_listed(listing.entries, part.pods),
             current=current_templates(part.clique),
+            obstacle=unmakeable(state.set, (part.member.template,), state.missing_classes),
         )
     )
 

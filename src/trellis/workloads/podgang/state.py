@@ -74,6 +74,8 @@ class State:
     parts: tuple[Part, ...]
     listed_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     base: PodGang | None = None
+    missing_classes: tuple[str, ...] = ()
+    """The PriorityClasses that its set asks for and that do not exist. Looked for in an update."""
 
     @property
     def is_complete(self) -> bool:

@@ -17,14 +17,15 @@ from trellis.api.labels import (
     SCALING_GROUP,
     SCALING_GROUP_REPLICA_INDEX,
     SET_REPLICA_INDEX,
+    number,
 )
 from trellis.api.meta import Key
 from trellis.api.names import set_replica
 from trellis.api.scheduler.podgang import SCHEDULED, UNHEALTHY
 from trellis.runtime.controller import Wakes
 from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
+from trellis.workloads.classes import woken_by_priority_classes
 from trellis.workloads.kai import is_for_kai
-from trellis.workloads.podgang.membership import number
 from trellis.workloads.pods import is_scheduled
 from trellis.workloads.updates.progress import progress_of, span_of, whose_turn
 
@@ -60,6 +61,7 @@ class Waking:
             Wakes(caches.gangs, self.of_base_gang, matters_of_base_gang),
             Wakes(caches.groups, self.of_group, matters_of_spec),
             Wakes(caches.sets, self.of_set, matters_of_set),
+            woken_by_priority_classes(caches, self.of_set),
         )
         if kai is None:
             return own

@@ -16,6 +16,7 @@ from trellis.runtime.converge import Children
 from trellis.runtime.converged import Converged
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
+from trellis.workloads.classes import missing_in_update
 from trellis.workloads.excess import counted
 from trellis.workloads.members import compare_clique
 from trellis.workloads.outlines import Outlines
@@ -123,6 +124,7 @@ class Reconciler:
             place=roster.place,
             replicas=replicas,
             others=(*besides, *filter(None, holders)),
+            missing_classes=missing_in_update(self._caches, owning, roster.place.replica),
             most=most,
         )
 

@@ -19,6 +19,7 @@ from trellis.workloads.members import (
     ready_before,
 )
 from trellis.workloads.outline import min_available
+from trellis.workloads.priorities import unmakeable
 from trellis.workloads.recycled import is_up_since
 from trellis.workloads.updates import GroupState, MemberFacts, Outlook, ReplicaFacts, Why, outlook
 from trellis.workloads.updates.progress import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
+    from trellis.api.grove.template import CliqueTemplate
     from trellis.workloads.scalinggroup.state import Replica, Seat, State
     from trellis.workloads.updates import PodFacts
 
@@ -63,6 +65,8 @@ class Rolling:
     chosen: tuple[int, ...] = ()
     unfinished: frozenset[int] = frozenset()
     """Replicas of which some PodClique says that its update has not ended."""
+    up: frozenset[int] = frozenset()
+    """Replicas that are new by their pods, with as many Ready as there were before."""
     by_hand: bool = False
     ready: Mapping[str, int] = field(default_factory=dict)
     """By the name of a PodClique, how many of its pods are Ready."""
@@ -114,6 +118,7 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
             budget=budget(state.owner, state.place.config.rolling_update),
             its_turn=its_turn,
             replicas=facts,
+            obstacle=unmakeable(state.owner, _templates(state), state.missing_classes),
         )
     )
     return Rolling(
@@ -124,9 +129,15 @@ def rolling(state: State, pods: Pods, now: datetime) -> Rolling:
         release=mark if rolls(state.owner) else "",
         chosen=tuple(index for index in found.active if index in was_up),
         unfinished=frozenset(one.index for one in state.replicas if _is_unfinished(one)),
+        up=frozenset(_are_up(state, facts)),
         by_hand=not rolls(state.owner),
         ready={one.clique: _ready(one) for known in facts for one in known.members},
     )
+
+
+def _templates(state: State) -> Iterator[CliqueTemplate]:
+    cliques = state.place.outline.cliques
+    return (cliques[name] for name in state.place.config.clique_names)
 
 
 def _ready(member: MemberFacts) -> int:
@@ -179,6 +190,21 @@ def _were_up(state: State, facts: tuple[ReplicaFacts, ...]) -> Iterator[int]:
         pairs = zip(replica.seats, known.members, strict=True)
         if all(_was_up(seat, member) for seat, member in pairs):
             yield replica.index
+
+
+def _are_up(state: State, facts: tuple[ReplicaFacts, ...]) -> Iterator[int]:
+    for replica, known in zip(state.replicas, facts, strict=True):
+        pairs = zip(replica.seats, known.members, strict=True)
+        if not _has_outdated(known) and all(_is_up(seat, member) for seat, member in pairs):
+            yield replica.index
+
+
+def _is_up(seat: Seat, member: MemberFacts) -> bool:
+    """Whether its PodClique has nothing to wait for any more before it says that it is done."""
+    if seat.live is None:
+        return False
+    wanted = min(max(member.needed, ready_before(seat.live)), seat.live.spec.replicas)
+    return _ready(member) >= wanted
 
 
 def _was_up(seat: Seat, member: MemberFacts) -> bool:

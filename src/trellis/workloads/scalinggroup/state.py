@@ -55,6 +55,7 @@ class State:
     """`owner` is the set as it is stored now.
 
     `others`: what it has besides its members, and what holds names of members to be.
+    `missing_classes`: the PriorityClasses that its set asks for and that do not exist.
     `most`: how many replicas it may have at all; with more, nothing is done for it.
     """
 
@@ -63,6 +64,7 @@ class State:
     place: Place
     replicas: tuple[Replica, ...]
     others: tuple[PodClique, ...] = ()
+    missing_classes: tuple[str, ...] = ()
     most: int
 
     @property

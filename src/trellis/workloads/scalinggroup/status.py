@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from trellis.api.conditions import (
     READY,
+    STALLED,
     SUMMARY,
     Finding,
     Motion,
@@ -29,15 +30,18 @@ from trellis.api.labels import SCALING_GROUP, managed, selector
 from trellis.api.reasons import cliques, events, objects, updates
 from trellis.runtime.notes import Note
 from trellis.workloads.pacing import Haste
+from trellis.workloads.scalinggroup.explaining import explained
 from trellis.workloads.scalinggroup.judging import judged
-from trellis.workloads.trouble import last_errors
+from trellis.workloads.trouble import hindrance, last_errors
 from trellis.workloads.updates.progress import (
     GroupFacts,
     group_progress_of,
     group_status,
+    meanwhile,
     notes,
     span_of,
     step,
+    tells_of,
 )
 from trellis.workloads.updates.reading import strategy_of
 
@@ -73,8 +77,10 @@ class Told:
 def told(state: State, planned: Plan, rolls: Rolling, found: Trouble | None, seen: Pass) -> Told:
     """`found`: what kept this pass from making what is wanted."""
     group, replicas = state.group, judged(state)
+    rolls = replace(rolls, outlook=explained(state, rolls.outlook))
     present = group.status
     complete = found is None and planned.complete and not rolls.outlook.held
+    hindered = found or hindrance(rolls.outlook)
     verdict = _verdict(state, replicas, found, rolls)
     versioned, update = group_status(present, _facts(state, rolls, replicas), seen.now)
     findings = (*summary(verdict), _breach(state, replicas), *_recycling(replicas), update)
@@ -85,7 +91,7 @@ def told(state: State, planned: Plan, rolls: Rolling, found: Trouble | None, see
         available_replicas=sum(one.available for one in replicas),
         selector=_selector(state),
         observed_generation=seen.generation if complete else present.observed_generation,
-        last_errors=last_errors(present.last_errors, [found] if found else [], seen.now),
+        last_errors=last_errors(present.last_errors, [hindered] if hindered else [], seen.now),
         conditions=merged(present.conditions, findings, _OWNED, seen),
     )
     said = (
@@ -105,6 +111,8 @@ def _facts(state: State, rolls: Rolling, replicas: Sequence[Judged]) -> GroupFac
         updated=sum(one.updated for one in replicas),
         members_updated=sum(one.members_current for one in replicas),
         members=len(state.seats),
+        counted=all(one.updated for one in replicas if one.index in rolls.up),
+        announced=tells_of(state.owner.status, state.place.outline.generation_hash),
         released=rolls.its_turn,
         chosen=rolls.chosen,
     )
@@ -121,7 +129,7 @@ def _haste(
     )
     if then != now or (reached and rolls.its_turn):
         return step(then, now, rolls=rolls.its_turn)
-    return Haste.NOW_AND_THEN if now is not None and now.is_open else Haste.SOON
+    return meanwhile(before, after, now)
 
 
 def renewing(rolls: Rolling) -> Iterator[Note]:
@@ -152,9 +160,7 @@ def _verdict(
     if not replicas:
         return Verdict(ready=True, motion=Motion.SETTLED, reason=objects.SCALED_TO_ZERO)
     if not rolls.outlook.ended:
-        enough = sum(one.available for one in replicas) >= _needed(state)
-        reason, text = updates.UPDATE_IN_PROGRESS, rolls.outlook.why.text
-        return Verdict(ready=enough, motion=Motion.MOVING, reason=reason, message=text)
+        return _updating(state, replicas, rolls)
     lacking = [one.index for one in replicas if not one.available]
     if not lacking:
         message = f"all {len(replicas)} replicas are available"
@@ -168,6 +174,16 @@ def _verdict(
         else objects.REPLICAS_UNAVAILABLE
     )
     return _unready(Motion.MOVING, reason, message)
+
+
+def _updating(state: State, replicas: Sequence[Judged], rolls: Rolling) -> Verdict:
+    """What an update has yet to replace, or cannot, serves all the same."""
+    enough = sum(one.available for one in replicas) >= _needed(state)
+    if (hindered := hindrance(rolls.outlook)) is not None:
+        motion, reason, text = hindered.motion, hindered.reason, hindered.message
+    else:
+        motion, reason, text = Motion.MOVING, updates.UPDATE_IN_PROGRESS, rolls.outlook.why.text
+    return Verdict(ready=enough, motion=motion, reason=reason, message=text)
 
 
 def _unready(motion: Motion, reason: Reason, message: str) -> Verdict:
@@ -218,9 +234,13 @@ def _notes(
         lost = cliques.ALL_SCHEDULED_REPLICAS_LOST
         text = f"{before.scheduled_replicas} replicas had nodes, none has now"
         yield Note(lost.token, text, "Warning")
-    ready = find(before.conditions, READY)
+    ready, stalled = find(before.conditions, READY), find(before.conditions, STALLED)
     if found is not None and (ready is None or ready.message != verdict.message):
         yield Note(found.reason.token, found.message, "Warning")
+    elif verdict.motion is Motion.STUCK and (
+        stalled is None or stalled.reason != verdict.reason.token
+    ):
+        yield Note(verdict.reason.token, verdict.message, "Warning")
 
 
 def _selector(state: State) -> str:

@@ -11,7 +11,9 @@ from trellis.api.labels import PART_OF, SCALING_GROUP, SET_REPLICA_INDEX
 from trellis.api.meta import Key
 from trellis.runtime.controller import Wakes, controller_of
 from trellis.workloads.caches import BY_SET
+from trellis.workloads.classes import woken_by_priority_classes
 from trellis.workloads.pods import is_ready
+from trellis.workloads.scalinggroup.explaining import heard
 from trellis.workloads.scalinggroup.judging import said
 from trellis.workloads.sharing import woken_by_templates
 from trellis.workloads.updates.progress import selected, whose_turn
@@ -37,6 +39,7 @@ def wakes(caches: Caches) -> tuple[Wakes[Any], ...]:
         Wakes(caches.gangs, waking.of_gang, _is_recycled),
         Wakes(caches.claims, of_group, _is_edited),
         woken_by_templates(caches, waking.of_set),
+        woken_by_priority_classes(caches, waking.of_set),
     )
 
 
@@ -87,8 +90,12 @@ def _is_edited(old: Object, new: Object) -> bool:
 
 
 def _is_told_otherwise(old: PodCliqueSet, new: PodCliqueSet) -> bool:
-    """Also that it is a replica's turn to be updated."""
-    return _is_edited(old, new) or whose_turn(old.status) != whose_turn(new.status)
+    """Also that it is a replica's turn to be updated, and that templates were told of."""
+    return (
+        _is_edited(old, new)
+        or whose_turn(old.status) != whose_turn(new.status)
+        or old.status.current_generation_hash != new.status.current_generation_hash
+    )
 
 
 def _is_otherwise(old: Pod, new: Pod) -> bool:
@@ -100,7 +107,7 @@ def _is_otherwise(old: Pod, new: Pod) -> bool:
 
 
 def _says_otherwise(old: PodClique, new: PodClique) -> bool:
-    return said(old) != said(new)
+    return said(old) != said(new) or heard(old) != heard(new)
 
 
 def _is_recycled(old: PodGang, new: PodGang) -> bool:

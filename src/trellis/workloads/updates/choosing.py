@@ -24,7 +24,8 @@ class Unit:
 
     `available`: Ready, and for long enough. `broken`: of no use, and not about to recover.
     `stuck`: it is new, and has been waiting for room for long. `starting`: it is new, and has had
-    no time yet to be Ready. `changes_at`: when one of them becomes so by time alone, if it does.
+    no time yet to be Ready. `missing`: it is yet to be made. `changes_at`: when one of them becomes
+    so by time alone, if it does.
     """
 
     index: int
@@ -34,6 +35,7 @@ class Unit:
     broken: bool
     stuck: bool = False
     starting: bool = False
+    missing: bool = False
     begun: bool = False
     born: float = 0.0
     ready_since: datetime | None = None
@@ -53,18 +55,23 @@ class Choice:
         return tuple(sorted((*self.broken, *self.faltering, *self.paid)))
 
 
-def choose(units: Sequence[Unit], most: int, *, whole: bool = False) -> Choice:
+def choose(
+    units: Sequence[Unit], most: int, *, whole: bool = False, in_vain: bool = False
+) -> Choice:
     """`most`: how many of all units may be unavailable at once.
 
     `whole`: as many are available as were when the update began, so that what is stuck is none of
-    what the update has taken down.
+    what the update has taken down. `in_vain`: nothing could be made in the place of what goes.
     """
     outdated = [unit for unit in units if unit.outdated]
+    broken = tuple(unit.index for unit in outdated if unit.broken)
+    if in_vain:
+        return Choice(broken=broken)
     room = most - sum(not unit.available and not (whole and unit.stuck) for unit in units)
     hale = sorted((unit for unit in outdated if not unit.broken), key=_order)
     ready = [unit.index for unit in hale if unit.ready]
     return Choice(
-        broken=tuple(unit.index for unit in outdated if unit.broken),
+        broken=broken,
         faltering=tuple(unit.index for unit in hale if not unit.ready) if room >= 0 else (),
         paid=tuple(ready[: max(room, 0)]),
     )

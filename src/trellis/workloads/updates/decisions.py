@@ -37,8 +37,9 @@ class Outlook:
     """Where an update stands.
 
     `active`: what is being updated now, the step included. `held`: what is outdated and keeps its
-    spec for now. `again`: when to look again though nobody tells, and `overdue`: that nothing has
-    moved for longer than the deadline. `why` says what goes on, or why nothing does.
+    spec for now. `again`: when to look again though nobody tells. `why` says what goes on, or why
+    nothing does, and `hindrance` what somebody must do something about: that nothing more can be
+    made, or nothing has moved for longer than the deadline.
     """
 
     ended: bool
@@ -47,4 +48,4 @@ class Outlook:
     active: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
     again: datetime | None = None
-    overdue: bool = False
+    hindrance: Why | None = None

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trellis.workloads.updates.decisions import Why
+
 GRACE = timedelta(seconds=10)
 """For how long what was Ready and is not counts as something that may recover by itself."""
 
@@ -100,7 +102,8 @@ class SetReplicaFacts:
     """One replica of a set. `outdated`: a PodClique or pod of it has an older template.
 
     `complete`: its cliques and groups have ended their updates. `available`: how many of them hold
-    their minima. `begun`: part of it has the new template already. `waits_for` says what it lacks.
+    their minima. `begun`: part of it has the new template already. `waits_for` says what it lacks,
+    and `hindrance` what somebody must do something about.
     """
 
     index: int
@@ -109,3 +112,4 @@ class SetReplicaFacts:
     available: int = 0
     begun: bool = False
     waits_for: str = ""
+    hindrance: Why | None = None

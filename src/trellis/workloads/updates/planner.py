@@ -43,24 +43,27 @@ def _rolling(state: RollState, noun: str, units: tuple[Unit, ...]) -> Outlook:
     outdated = tuple(unit.index for unit in units if unit.outdated)
     if state.by_hand or not state.its_turn:
         return _left_alone(state, noun, outdated, len(units))
-    needed = state.needed(units)
     is_starting = any(unit.starting for unit in units)
-    if not outdated and not is_starting and _available(units) >= needed:
+    if not outdated and not is_starting and _available(units) >= state.needed(units):
         return Outlook(ended=True, why=wording.completed(noun, len(units)))
-    choice = choose(units, state.budget.most, whole=state.is_whole(_available(units)))
+    choice = choose(
+        units,
+        state.budget.most,
+        whole=state.is_whole(_available(units)),
+        in_vain=state.obstacle is not None,
+    )
     taken = frozenset(choice.all)
     step = _step(state, noun, units, choice)
     deadline = _deadline(state, units)
-    is_late = step is None and deadline is not None and deadline <= state.now
-    why = step.why if step else _waiting(state, noun, units, needed)
+    why, hindrance = (step.why, None) if step else _standstill(state, noun, units, deadline)
     return Outlook(
         ended=False,
-        why=wording.overdue(why, deadline) if is_late and deadline else why,
+        why=why,
         step=step,
         active=tuple(unit.index for unit in units if _is_active(unit, taken)),
         held=tuple(index for index in outdated if index not in taken),
         again=_again(state, units, deadline),
-        overdue=is_late,
+        hindrance=hindrance,
     )
 
 
@@ -82,8 +85,30 @@ def _step(state: RollState, noun: str, units: tuple[Unit, ...], choice: Choice) 
     return Step(indices=choice.all, why=why, paid=choice.paid)
 
 
+def _standstill(
+    state: RollState, noun: str, units: tuple[Unit, ...], deadline: datetime | None
+) -> tuple[Why, Why | None]:
+    """What is waited for, and if so, what somebody must do something about."""
+    hindrance = _hindrance(state, noun, sum(unit.outdated for unit in units))
+    why = hindrance or _waiting(state, noun, units, state.needed(units))
+    if deadline is None or deadline > state.now:
+        return why, hindrance
+    late = wording.overdue(why, deadline)
+    return late, hindrance or late
+
+
+def _hindrance(state: RollState, noun: str, outdated: int) -> Why | None:
+    """Only what is outdated waits for it: what is missing is tried, and others tell of that."""
+    if state.obstacle is None or not outdated:
+        return None
+    return wording.hindered(noun, outdated, state.obstacle)
+
+
 def _waiting(state: RollState, noun: str, units: tuple[Unit, ...], needed: int) -> Why:
     outdated = sum(unit.outdated for unit in units)
+    missing = [unit.index for unit in units if unit.missing]
+    if missing and state.refusal is not None:
+        return wording.cannot_be_made(noun, outdated, missing, state.refusal)
     starting = [unit.index for unit in units if unit.starting]
     if not outdated and starting and _available(units) >= needed:
         return wording.waits_for_last(noun, starting)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trellis.workloads.updates.choosing import Unit
+    from trellis.workloads.updates.decisions import Why
     from trellis.workloads.updates.facts import PodFacts, ReplicaFacts, SetReplicaFacts
 
 
@@ -37,6 +38,8 @@ class RollState:
 
     `its_turn`: the replica of the set that it is in is the one being updated. `at_start`: how many
     pods were Ready, or replicas available, when the update began; `started`: when that was.
+    `obstacle`: why nothing can be made in the place of what goes: what is of use stays then.
+    `refusal`: what keeps what is missing from being made.
     """
 
     now: datetime
@@ -46,6 +49,8 @@ class RollState:
     started: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     its_turn: bool = True
+    obstacle: Why | None = None
+    refusal: Why | None = None
 
     @property
     def by_hand(self) -> bool:
@@ -65,13 +70,11 @@ class RollState:
 class CliqueState(RollState):
     """A PodClique in no scaling group. `pods`: one for each listed index, as many as are wanted.
 
-    `current`: the hashes of pods that are up to date. `is_kept_from_making`: something keeps what
-    is missing from being made.
+    `current`: the hashes of pods that are up to date.
     """
 
     pods: tuple[PodFacts, ...]
     current: frozenset[str]
-    is_kept_from_making: bool = False
 
     def is_whole(self, available: int) -> bool:
         """What was noted at the start says nothing where more have come up since."""

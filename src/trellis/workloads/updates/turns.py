@@ -44,7 +44,7 @@ def _current(state: SetState) -> SetReplicaFacts | None:
 
 def _updating(replica: SetReplicaFacts, outdated: list[SetReplicaFacts]) -> Outlook:
     others = tuple(one.index for one in outdated if one is not replica)
-    why = wording.updating_replica(replica.index, len(others), replica.waits_for)
+    why = wording.updating_replica(replica.index, len(others), replica.waits_for, replica.hindrance)
     return Outlook(ended=False, why=why, active=(replica.index,), held=others)
 
 

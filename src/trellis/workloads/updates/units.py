@@ -57,6 +57,7 @@ def _pod_unit(state: CliqueState, pod: PodFacts) -> Unit:
         broken=broken,
         stuck=not outdated and _finds_no_room(pod, state.now),
         starting=not outdated and since is None and _has_had_no_time(state, pod),
+        missing=not pod.exists,
         born=pod.created.timestamp() if pod.created else 0.0,
         ready_since=since,
         changes_at=_changes_at(state, since, (pod,)),
@@ -113,7 +114,7 @@ def _is_stuck(member: MemberFacts, now: datetime) -> bool:
 def _has_had_no_time(state: CliqueState, pod: PodFacts) -> bool:
     """Whether it was made a moment ago, or is about to be: unless something keeps it from that."""
     if not pod.lives:
-        return not state.is_kept_from_making
+        return state.refusal is None
     return -GRACE <= state.now - (pod.created or _EVER) < GRACE
 
 

@@ -59,6 +59,20 @@ def waits_for_room(noun: str, outdated: int, down: Sequence[int], most: int) -> 
     return Why(updates.UPDATE_IN_PROGRESS, text)
 
 
+def hindered(noun: str, outdated: int, obstacle: Why) -> Why:
+    text = (
+        f"{outdated} {noun}s have an older template and stay, because nothing could be made in "
+        f"their place: {obstacle.text}"
+    )
+    return Why(obstacle.reason, text)
+
+
+def cannot_be_made(noun: str, outdated: int, missing: Sequence[int], refusal: Why) -> Why:
+    left = f"{outdated} {noun}s have" if outdated else "Nothing has"
+    text = f"{left} an older template; {listed(noun, missing)} cannot be made: {refusal.text}"
+    return Why(refusal.reason, text)
+
+
 def waits_for_ready(noun: str, ready: int, needed: int) -> Why:
     text = f"Nothing outdated is left; {ready} {noun}s are Ready and {needed} must be"
     return Why(updates.UPDATE_IN_PROGRESS, text)
@@ -74,11 +88,13 @@ def overdue(waiting: Why, deadline: datetime) -> Why:
     return Why(updates.PROGRESS_DEADLINE_EXCEEDED, text)
 
 
-def updating_replica(index: int, others: int, waits_for: str) -> Why:
+def updating_replica(index: int, others: int, waits_for: str, hindrance: Why | None) -> Why:
     """`others`: how many more have an older template."""
     text = f"Replica {index} of the set is being updated"
     if others:
         text += f", and {others} more {'has' if others == 1 else 'have'} an older template"
+    if hindrance is not None:
+        return Why(hindrance.reason, f"{text}; {hindrance.text}")
     if waits_for:
         text += f"; waiting for {waits_for}"
     return Why(updates.UPDATE_IN_PROGRESS, text)

@@ -44,7 +44,7 @@ def some_pods(*each: dict[str, Any]) -> tuple[Pod, ...]:
 def told(scene: Scene, now: datetime = NOW, trouble: Trouble | None = None) -> PodCliqueStatus:
     state = scene.state
     counted = census(state)
-    return status(state, counted, update_facts(state, counted, now), trouble, now)
+    return status(state, counted, update_facts(state, counted, trouble, now), trouble, now)
 
 
 READY: dict[str, Any] = {}

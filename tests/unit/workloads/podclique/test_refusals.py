@@ -3,31 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.support.virtual import virtual
 from tests.unit.workloads.podclique.story import a_running_story, a_story, pod_names
+from tests.unit.workloads.refusals import allowing, refusing
 from tests.unit.workloads.sets import POD_SPEC, a_clique
 from trellis.api.core.pod import Pod
 from trellis.api.core.priorityclass import PriorityClass
 from trellis.api.core.resourceclaim import ResourceClaimTemplate
 from trellis.api.grove.podclique import PodClique
-from trellis.kube.errors import Ambiguous, Failure, Forbidden, Unavailable
+from trellis.kube.errors import Ambiguous, Failure, Unavailable
 
 if TYPE_CHECKING:
     from trellis.kube.transport import Request
-
-
-def refusing(pattern: str, message: str, *, method: str = "POST") -> Any:
-    def before(request: Request) -> None:
-        if request.method == method and request.path.endswith(pattern):
-            raise Forbidden(str(request), Failure(code=403, reason="Forbidden", message=message))
-
-    return before
-
-
-def allowing(_: Request) -> None:
-    """Nothing is in the way."""
 
 
 @virtual

@@ -14,6 +14,7 @@ from trellis.kube.events import Snapshot
 from trellis.workloads.caches import Caches
 from trellis.workloads.outline import Outline
 from trellis.workloads.outlines import Outlines
+from trellis.workloads.podclique.desired import plan
 from trellis.workloads.podclique.state import member_of, observe
 from trellis.workloads.podclique.surroundings import surroundings
 
@@ -65,6 +66,19 @@ def test_pods_that_name_the_clique_as_one_of_several_owners_are_not_its_own() ->
     state = seen(scene.but(pods=(structs.replace(pod, metadata=both),)))
     assert state is not None
     assert state.pods == ()
+
+
+@pytest.mark.parametrize("owner_name", ["llm-0-worker", "squatter"])
+def test_a_name_that_the_pod_of_a_predecessor_holds_is_left_to_the_ledger(owner_name: str) -> None:
+    first = pod_name("llm-0-worker", 0)
+    pod = a_pod(first, 0)
+    before = structs.replace(pod.metadata.owner_references[0], uid="u", name=owner_name)
+    held = structs.replace(pod.metadata, owner_references=(before,))
+    state = seen(a_scene(2, pods=(structs.replace(pod, metadata=held),)))
+    assert state is not None
+    inherited = owner_name == "llm-0-worker"
+    assert state.inherited == ({first} if inherited else set())
+    assert [birth.index for birth in plan(state).create] == ([1] if inherited else [0, 1])
 
 
 @pytest.mark.parametrize("deleted", [True, False], ids=["going", "gone"])

@@ -137,7 +137,7 @@ def test_the_hash_of_the_set_is_not_reached_while_the_clique_has_an_older_templa
         listed=state.listed,
     )
     counted = census(behind)
-    found = status(behind, counted, update_facts(behind, counted, NOW), None, NOW)
+    found = status(behind, counted, update_facts(behind, counted, None, NOW), None, NOW)
     assert found.current_pod_template_hash == _label(scene)
     assert found.current_pod_clique_set_generation_hash == ""
 

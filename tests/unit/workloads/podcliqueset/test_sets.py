@@ -370,7 +370,11 @@ async def test_what_keeps_a_podclique_from_having_pods_is_told_on_the_set() -> N
     async with stage.operator(controllers):
         await stage.make(PodCliqueSet, a_set_body("llm", a_clique("worker")))
         await stage.settle()
-        stalled = {**refused, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        stalled = {
+            **refused,
+            "observedGeneration": 1,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
         await stage.patch(
             PodClique, "llm-0-worker", {"status": {"conditions": [stalled]}}, part="status"
         )

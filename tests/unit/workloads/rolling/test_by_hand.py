@@ -195,6 +195,7 @@ async def test_switching_to_by_hand_finishes_what_is_in_flight_and_ends_it(secon
     async with a_show(wl(2)) as show:
         await show.edit("a", "b")
         await asyncio.sleep(seconds)
+        begun = (await show.progress()).get("updateStartedAt")
         await show.switch(ON_DELETE)
         await asyncio.sleep(1)
         gone = len(show.nodes.gone)
@@ -202,6 +203,10 @@ async def test_switching_to_by_hand_finishes_what_is_in_flight_and_ends_it(secon
         assert progress["updateEndedAt"]
         assert "currentlyUpdating" not in progress
         await show.stage.settle(30)
+        # It is the same update that has ended, also when the rest has its template.
+        assert (await show.progress())["updateStartedAt"] == (begun or progress["updateStartedAt"])
+        told = [reason for reason, _ in await show.stage.events("llm")]
+        assert told.count("UpdateStarted") == 1
         # Whatever had been listed anew was made; nothing more went.
         assert len(show.nodes.gone) <= gone + 4
         assert show.nodes.ready() == {

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.virtual import virtual
 from tests.unit.workloads.rolling.show import HASH, a_show, wl
+from tests.unit.workloads.sets import a_clique, a_group, a_set_body
 from trellis.api.core.pod import Pod
 from trellis.api.core.priorityclass import PriorityClass
 from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
+from trellis.api.reasons import cliques
+from trellis.workloads.pacing import STEP_SECONDS, STEPS_SECONDS
 
 X = "llm-0-x"
 
@@ -78,6 +83,28 @@ async def test_a_replica_that_is_yet_to_be_rolled_keeps_its_spec_and_gets_lost_p
 
 
 @virtual
+async def test_what_waits_for_its_turn_makes_old_pods_and_new_replicas() -> None:
+    async with a_show(wl(2)) as show:
+        first = {name: await show.wanted(f"llm-0-{name}") for name in ("a", "x-0-b")}
+        show.nodes.starts = lambda pod: pod.metadata.labels[HASH] in first.values()
+        await show.edit("a", "b")
+        await show.stage.settle(5)
+        (turn,) = (await show.progress())["currentlyUpdating"]
+        waits = f"llm-{1 - turn['replicaIndex']}"
+        lost = (await show.pods(f"{waits}-a"))[0]["metadata"]["name"]
+        await show.stage.delete(Pod, lost)
+        await show.stage.patch(PodClique, f"{waits}-a", {"spec": {"replicas": 3}})
+        await show.stage.patch(PodCliqueScalingGroup, f"{waits}-x", {"spec": {"replicas": 3}})
+        await show.edit(replicas=3)
+        await show.stage.settle(10)
+        assert await show.hashes(f"{waits}-a") == [first["a"]] * 3
+        assert await show.hashes(f"{waits}-x-0-b") == [first["x-0-b"]]
+        assert await show.hashes(f"{waits}-x-2-b") not in ([], [first["x-0-b"]])
+        assert first["a"] not in (added := await show.hashes("llm-2-a"))
+        assert added
+
+
+@virtual
 async def test_status_tells_of_the_update_of_a_group() -> None:
     async with a_show(wl()) as show:
         await show.edit("b")
@@ -102,6 +129,32 @@ async def test_status_tells_of_the_update_of_a_group() -> None:
         assert whole["updateProgress"]["totalPodCliqueScalingGroupsCount"] == 1
         told = [reason for reason, _ in await show.stage.events(X)]
         assert {"UpdateStarted", "UpdateStep", "UpdateCompleted"} <= set(told)
+
+
+@virtual
+async def test_whoever_reads_that_a_group_has_ended_reads_that_all_its_replicas_are_updated() -> (
+    None
+):
+    body = wl()
+    body["spec"]["template"]["podCliqueScalingGroups"][0] |= {"replicas": 3}
+    async with a_show(body) as show:
+        await show.edit("b")
+        while "updateEndedAt" not in await show.progress():
+            await asyncio.sleep(0.05)
+            status = (await show.group())["status"]
+            if "updateEndedAt" in status.get("updateProgress", {}):
+                assert status["updatedReplicas"] == 3
+                assert status["updateProgress"]["updatedPodCliquesCount"] == 6
+
+
+@virtual
+async def test_a_group_ends_though_a_member_has_lost_pods_that_it_can_do_without() -> None:
+    async with a_show(wl()) as show:
+        show.nodes.schedules = lambda pod: not pod.metadata.name.startswith("llm-0-x-1-c-1-")
+        await show.edit("b")
+        await show.until_ended()
+        assert await show.outdated() == []
+        assert (await show.clique("llm-0-x-1-c"))["status"]["readyReplicas"] == 1
 
 
 @virtual
@@ -211,3 +264,27 @@ async def test_the_class_of_the_set_reaches_pods_with_the_template_that_it_is_pa
         await show.until_ended()
         assert {one["spec"].get("priorityClassName") for one in await show.pods()} == {"gold"}
         assert (await show.stage.get(PodCliqueSet, "llm"))["status"]["updatedReplicas"] == 2
+
+
+@virtual
+async def test_a_set_that_is_down_while_it_is_updated_says_so_before_long() -> None:
+    body = a_set_body("llm", a_clique("b", 2), groups=(a_group("x", "b", replicas=1),))
+    async with a_show(body) as show:
+        show.nodes.starts = lambda _: False
+        await show.edit("b")
+        while show.nodes.ready():
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(STEPS_SECONDS + 2 * STEP_SECONDS)
+        assert (await show.group())["status"]["availableReplicas"] == 0
+        assert (await show.stage.conditions(PodCliqueSet, "llm"))["Ready"][0] == "False"
+
+
+@virtual
+async def test_what_an_update_takes_down_itself_is_no_cause_for_alarm() -> None:
+    async with a_show(wl()) as show:
+        await show.edit("a", "b", "c")
+        await show.until_ended()
+        told = {reason for reason, _ in await show.stage.events()}
+        alarms = (cliques.ALL_SCHEDULED_REPLICAS_LOST, cliques.SCHEDULED_BELOW_MIN_AVAILABLE)
+        assert not told & {reason.token for reason in alarms}
+        assert "UpdateStep" in told

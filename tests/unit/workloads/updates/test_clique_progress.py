@@ -175,12 +175,6 @@ def test_events_tell_that_an_update_began_and_ended() -> None:
     assert [note.reason for note in both] == ["UpdateStarted", "UpdateWaitsForDeletion"]
 
 
-def test_an_update_that_stands_still_is_warned_of() -> None:
-    late = seen(ROLLING_RECREATE, True, overdue=True)
-    told = list(notes(ROLLING.update_progress, ROLLING.update_progress, late))
-    assert [(note.reason, note.type) for note in told] == [("ProgressDeadlineExceeded", "Warning")]
-
-
 @given(
     st.lists(
         st.tuples(

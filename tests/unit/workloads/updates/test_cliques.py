@@ -19,8 +19,11 @@ from tests.unit.workloads.updates.builders import (
     waiting,
 )
 from trellis.api.grove.updates import ON_DELETE
-from trellis.api.reasons import updates
-from trellis.workloads.updates import CliqueState, PodFacts, next_step, outlook
+from trellis.api.reasons import objects, updates
+from trellis.workloads.updates import CliqueState, PodFacts, Why, next_step, outlook
+
+GHOST = Why(objects.PRIORITY_CLASS_MISSING, "PriorityClass ghost does not exist")
+DENIED = Why(objects.QUOTA_REFUSED, "Pod pod-1: exceeded quota")
 
 
 def taken(state: CliqueState) -> tuple[int, ...]:
@@ -136,7 +139,7 @@ def test_before_its_turn_an_update_has_not_ended() -> None:
         ),
         pytest.param(
             [ready(0, NEW), missing(1)],
-            {"at_start": 1, "is_kept_from_making": True},
+            {"at_start": 1, "refusal": DENIED},
             True,
             id="one cannot be made",
         ),
@@ -147,7 +150,7 @@ def test_before_its_turn_an_update_has_not_ended() -> None:
         pytest.param([unready(0, NEW, succeeded=True)], {"at_start": 1}, True, id="work is done"),
     ],
 )
-def test_when_an_update_ends(pods: list[PodFacts], needs: dict[str, int], ended: bool) -> None:
+def test_when_an_update_ends(pods: list[PodFacts], needs: dict[str, Any], ended: bool) -> None:
     assert outlook(a_clique(*pods, **needs)).ended is ended
 
 
@@ -187,7 +190,7 @@ def test_the_deadline_for_progress(last_ready: float, overdue: bool, again: Any)
             budget={"progress_deadline": timedelta(seconds=300)},
         )
     )
-    assert (found.overdue, found.again) == (overdue, again)
+    assert (found.hindrance, found.again) == (found.why if overdue else None, again)
     assert (found.why.reason is updates.PROGRESS_DEADLINE_EXCEEDED) is overdue
 
 
@@ -195,7 +198,7 @@ def test_an_overdue_update_goes_on_as_soon_as_it_can() -> None:
     late = {"progress_deadline": timedelta(seconds=1)}
     state = a_clique(ready(0), ready(1, NEW), started=ago(900), budget=late)
     found = outlook(state)
-    assert (found.step is not None, found.overdue) == (True, False)
+    assert (found.step is not None, found.hindrance) == (True, None)
 
 
 @pytest.mark.parametrize(
@@ -229,3 +232,61 @@ def test_a_newer_template_in_the_middle_only_changes_what_is_outdated() -> None:
     pods = (ready(0, OLD), pending(1, NEW), ready(2, "v1-newer"))
     assert taken(a_clique(*pods, current=frozenset({"v1-newer"}))) == (1,)
     assert taken(a_clique(*pods, current=frozenset({OLD}))) == (1,)
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        pytest.param([ready(0), ready(1)], (), id="what is Ready stays"),
+        pytest.param([ready(0), unready(1, down=3)], (), id="and what may recover"),
+        pytest.param([ready(0), pending(1), unready(2)], (1, 2), id="what is of no use goes"),
+    ],
+)
+def test_where_nothing_could_be_made_in_its_place_nothing_of_use_goes(
+    pods: list[PodFacts], expected: tuple[int, ...]
+) -> None:
+    assert taken(a_clique(*pods, most=5, obstacle=GHOST)) == expected
+
+
+def test_what_keeps_an_update_from_its_first_step_is_told_with_its_reason() -> None:
+    found = outlook(a_clique(ready(0), ready(1), obstacle=GHOST))
+    assert found.hindrance == found.why
+    assert found.why == Why(
+        objects.PRIORITY_CLASS_MISSING,
+        "2 pods have an older template and stay, because nothing could be made in their place: "
+        "PriorityClass ghost does not exist",
+    )
+
+
+def test_what_is_missing_anyway_hinders_no_update_that_has_nothing_to_replace() -> None:
+    assert outlook(a_clique(ready(0, NEW), missing(1), obstacle=GHOST)).hindrance is None
+
+
+def test_past_its_deadline_an_update_still_says_what_hinders_it() -> None:
+    late = {"progress_deadline": timedelta(seconds=1)}
+    found = outlook(a_clique(ready(0), started=ago(900), budget=late, obstacle=GHOST))
+    assert found.why.reason is updates.PROGRESS_DEADLINE_EXCEEDED
+    assert GHOST.text in found.why.text
+    assert found.hindrance is not None
+    assert found.hindrance.reason is GHOST.reason
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([ready(0)], "1 pods have an older template; pod 1 cannot be made: "),
+        ([unready(0, NEW)], "Nothing has an older template; pod 1 cannot be made: "),
+    ],
+    ids=["while others are outdated", "as the last"],
+)
+def test_a_pod_that_cannot_be_made_is_not_waited_for_to_be_ready(
+    others: list[PodFacts], expected: str
+) -> None:
+    found = outlook(a_clique(*others, missing(1), refusal=DENIED))
+    assert found.step is None
+    assert found.why == Why(DENIED.reason, f"{expected}{DENIED.text}")
+
+
+def test_what_is_refused_elsewhere_is_no_reason_where_all_pods_are_there() -> None:
+    found = outlook(a_clique(ready(0), pending(1, NEW), refusal=DENIED))
+    assert "waiting for pod 1 to be Ready" in found.why.text

@@ -51,6 +51,22 @@ def test_a_rolling_update_ends_and_only_then_moves_the_hash() -> None:
     assert over.current_pod_clique_set_generation_hash == NEW
 
 
+def test_a_rolling_update_does_not_end_before_its_set_has_told_of_it() -> None:
+    """Who has yet to hear whose turn it is does not know what is waited for."""
+    early = group(ROLLING, announced=False, now=LATER)
+    assert early.update_progress is not None
+    assert early.update_progress.update_ended_at is None
+    assert early.current_pod_clique_set_generation_hash == OLD
+
+
+def test_a_rolling_update_does_not_end_before_the_numbers_say_so() -> None:
+    early = group(ROLLING, counted=False, updated=1, members_updated=2, now=LATER)
+    assert early.update_progress is not None
+    assert early.update_progress.update_ended_at is None
+    assert early.current_pod_clique_set_generation_hash == OLD
+    assert condition(early) == ("True", "UpdateInProgress")
+
+
 def test_by_hand_an_update_begins_when_all_members_have_their_specs() -> None:
     partly = group(AT_REST, outdated=True, strategy=ON_DELETE)
     assert partly.update_progress is None

@@ -21,7 +21,8 @@ from tests.unit.workloads.updates.builders import (
     well,
 )
 from trellis.api.grove.updates import ON_DELETE
-from trellis.workloads.updates import GroupState, next_step, outlook
+from trellis.api.reasons import objects
+from trellis.workloads.updates import GroupState, Why, next_step, outlook
 
 
 def taken(state: GroupState) -> tuple[int, ...]:
@@ -167,3 +168,12 @@ def test_a_replica_that_finds_no_room_is_waited_for_only_in_place_of_another(
 
 def test_what_is_ready_costs_budget_even_if_nobody_has_noted_that_it_was_up() -> None:
     assert taken(a_group(well(0), well(1), well(2, was_available=False))) == (2,)
+
+
+def test_where_nothing_could_be_made_in_its_place_only_a_broken_replica_goes() -> None:
+    obstacle = Why(objects.PRIORITY_CLASS_MISSING, "PriorityClass ghost does not exist")
+    broken = a_replica(2, a_member(ready(0)), a_member(unready(0)))
+    assert taken(a_group(well(0), well(1), broken, most=3, obstacle=obstacle)) == (2,)
+    found = outlook(a_group(well(0), well(1), most=2, obstacle=obstacle))
+    assert (found.step, found.held) == (None, (0, 1))
+    assert found.hindrance == found.why

@@ -126,6 +126,32 @@ def test_switching_to_by_hand_ends_a_roll_before_all_children_have_the_next_temp
     assert over.current_generation_hash == NEW
 
 
+def test_a_roll_that_a_switch_has_ended_is_no_other_update_when_its_templates_are_handed_on() -> (
+    None
+):
+    for status in (BEGUN, ROLLING):
+        over = whole(status, outdated=True, strategy=ON_DELETE, number=3, now=LATER)
+        much_later = LATER + timedelta(minutes=1)
+        handed = whole(
+            over, outdated=True, handed=True, strategy=ON_DELETE, number=3, now=much_later
+        )
+        assert handed.update_progress == to_new(update_started_at=NOW, update_ended_at=LATER)
+        assert handed.current_generation_hash == NEW
+
+
+def test_what_is_taken_back_after_such_a_switch_is_another_update_and_so_is_what_comes_again() -> (
+    None
+):
+    stopped = whole(BEGUN, outdated=True, strategy=ON_DELETE, number=3)
+    back = whole(stopped, OLD, handed=True, strategy=ON_DELETE, number=4, now=LATER)
+    assert back.update_progress == SetProgress(
+        pod_clique_set_generation_hash=OLD, update_started_at=LATER, update_ended_at=LATER
+    )
+    again = LATER + timedelta(minutes=1)
+    anew = whole(back, outdated=True, handed=True, strategy=ON_DELETE, number=5, now=again)
+    assert anew.update_progress == to_new(update_started_at=again, update_ended_at=again)
+
+
 def test_switching_to_rolling_with_outdated_pods_begins_at_once() -> None:
     edited = whole(AT_REST, outdated=True, handed=True, strategy=ON_DELETE, number=2)
     begun = whole(edited, outdated=True, handed=True, active=(0,), number=3, now=LATER)

@@ -21,10 +21,11 @@ from trellis.workloads.updates.progress.sets import (
     selected,
     set_progress_of,
     set_status,
+    tells_of,
     whose_turn,
 )
 from trellis.workloads.updates.progress.spans import Span, span_of
-from trellis.workloads.updates.progress.telling import notes, step
+from trellis.workloads.updates.progress.telling import meanwhile, notes, step
 
 __all__ = [
     "CliqueFacts",
@@ -36,6 +37,7 @@ __all__ = [
     "group_progress_of",
     "group_status",
     "is_under_way",
+    "meanwhile",
     "notes",
     "progress_of",
     "selected",
@@ -44,5 +46,6 @@ __all__ = [
     "span_of",
     "step",
     "target_of",
+    "tells_of",
     "whose_turn",
 ]

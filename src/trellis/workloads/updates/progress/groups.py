@@ -32,6 +32,8 @@ class GroupFacts:
 
     `outdated`: some replica is. `updated`: how many replicas are available on the new templates;
     `members_updated` and `members` count PodCliques. `chosen`: Ready replicas being replaced now.
+    `counted`: nothing is up on the new templates that is not in these numbers yet. `announced`: the
+    set has told of these templates, so that it is known whose turn it is.
     """
 
     strategy: str
@@ -42,6 +44,8 @@ class GroupFacts:
     updated: int
     members_updated: int
     members: int
+    counted: bool = True
+    announced: bool = True
     released: bool = True
     chosen: tuple[int, ...] = ()
 
@@ -69,8 +73,7 @@ def group_status(
         strategy=facts.strategy,
         changed=facts.outdated and not told and may_begin,
         outdated=facts.outdated and facts.released,
-        # What has just been released is nothing to decide on any more, and yet to go.
-        ended=facts.outlook.ended and (facts.by_hand or not facts.outdated),
+        ended=facts.outlook.ended and (facts.by_hand or _is_done(facts)),
     )
     found = span(span_of(before), turn, now)
     progress = _group_progress(before, found, facts)
@@ -85,6 +88,13 @@ def group_status(
         else present.current_pod_clique_set_generation_hash,
     )
     return status, finding(found, facts.outlook)
+
+
+def _is_done(facts: GroupFacts) -> bool:
+    """What has just been released is nothing to decide on any more, and yet to go. Whoever reads
+    that it has ended must not read numbers of before. And who does not know that it is the turn of
+    the group does not wait for what was taken down."""
+    return facts.announced and facts.counted and not facts.outdated
 
 
 def _group_progress(

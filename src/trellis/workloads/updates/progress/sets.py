@@ -97,6 +97,14 @@ def selected(status: PodCliqueSetStatus) -> tuple[int, ...]:
     return tuple(one.replica_index for one in known.currently_updating) if known else ()
 
 
+def tells_of(status: PodCliqueSetStatus, generation: str) -> bool:
+    """Whether it was written when the templates were these already. Until then nobody knows from it
+    whose turn it is."""
+    known = set_progress_of(status)
+    last = known.pod_clique_set_generation_hash if known is not None else ""
+    return generation in (last, status.current_generation_hash)
+
+
 def whose_turn(status: PodCliqueSetStatus) -> tuple[datetime | None, tuple[int, ...]]:
     """Since when an update is told of, and the replicas that are being updated."""
     known = span_of(set_progress_of(status))
@@ -108,17 +116,25 @@ def _is_changed(
 ) -> bool:
     """Whether these templates are others than those of the last update, or of the beginning."""
     reached = present.current_generation_hash
+    last = before.pod_clique_set_generation_hash if before else ""
+    if facts.by_hand and _is_ours(last):
+        # A roll that a switch has ended was to its templates, though the hash has not moved yet.
+        return facts.handed and last != facts.generation
     if reached == facts.generation:
         return False
     if not reached:
         # Nothing was told of it yet. What is rolled shows by what is outdated.
         return facts.by_hand and facts.handed and facts.outdated
-    if not reached.startswith(hashes.PREFIX) and not facts.outdated:
+    if not _is_ours(reached) and not facts.outdated:
         # Another operator's hash of what says the same.
         return False
     if facts.by_hand:
         return facts.handed
     return not _is_about(before, facts, present, seen)
+
+
+def _is_ours(generation: str) -> bool:
+    return generation.startswith(hashes.PREFIX)
 
 
 def _is_about(

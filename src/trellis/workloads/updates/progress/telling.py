@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from trellis.api.conditions import Finding, Status
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
@@ -44,7 +44,7 @@ def notes(
     after: SetProgress | GroupProgress | CliqueProgress | None,
     outlook: Outlook,
 ) -> Iterator[Note]:
-    """What is to be told when a status is written: that an update began, stands still, or ended.
+    """What is to be told when a status is written: that an update began or ended.
 
     `before` and `after` are what the status said of it, and what it says next.
     """
@@ -57,8 +57,6 @@ def notes(
         text = f"The update has ended. {outlook.why.text}"
         reason = _LEFT if outlook.why.reason is _LEFT else updates.UPDATE_COMPLETED
         yield Note(reason.token, text)
-    elif outlook.overdue:
-        yield Note(updates.PROGRESS_DEADLINE_EXCEEDED.token, outlook.why.text, "Warning")
 
 
 def step(before: Span | None, after: Span | None, *, rolls: bool) -> Haste:
@@ -66,6 +64,25 @@ def step(before: Span | None, after: Span | None, *, rolls: bool) -> Haste:
     ends because nothing is rolled any more ends at once."""
     began = after is not None and (before is None or before.started != after.started)
     return Haste.NEXT_STEP if rolls and not began else Haste.FIRST_STEP
+
+
+class Serving(Protocol):
+    """What has replicas that serve."""
+
+    @property
+    def available_replicas(self) -> int: ...
+
+    @property
+    def updated_replicas(self) -> int: ...
+
+
+def meanwhile(before: Serving, after: Serving, span: Span | None) -> Haste:
+    """How soon everything else is told: while an update is open, mere counts now and then. What
+    serves, and how far it is, follows from what PodCliques tell, who have waited long enough."""
+    if span is None or not span.is_open:
+        return Haste.SOON
+    served, serves = ((one.available_replicas, one.updated_replicas) for one in (before, after))
+    return Haste.NOW_AND_THEN if served == serves else Haste.NEXT_STEP
 
 
 def _finding(status: Status, reason: Reason, text: str) -> Finding:
