@@ -187,16 +187,18 @@ class Rolling:
         found = self._set_of(members[0]) if members[0] is not None else None
         if found is None or is_by_hand(found) or None in members:
             return True
+        there = [one for one in members if one is not None]
+        # What was handed over and is overtaken before its pods were renewed has lost nothing, be it
+        # by a change of another member only: all of them are released together.
+        overtaken = any(image(one["spec"]["podSpec"]) != self._template_of(one) for one in there)
         return all(
-            self._is_up(one, unit, take) for one in members if one is not None and needed(one)
+            self._is_up(one, unit, take, overtaken=overtaken) for one in there if needed(one)
         )
 
-    def _is_up(self, clique: Body, unit: _Unit, take: _Take) -> bool:
+    def _is_up(self, clique: Body, unit: _Unit, take: _Take, *, overtaken: bool) -> bool:
         ready = [one for one in self._all_ready(clique) if _name(one) not in take.doomed]
         if take.grouped:
             wanted = image(clique["spec"]["podSpec"])
-            # What was handed over and is overtaken before its pods were renewed has lost nothing.
-            overtaken = wanted != self._template_of(clique)
             alike = sum(overtaken or image(one["spec"]) == wanted for one in ready)
             return alike >= needed(clique)
         before = min(take.members[clique["metadata"]["uid"]], clique["spec"]["replicas"])
