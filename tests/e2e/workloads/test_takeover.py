@@ -4,7 +4,7 @@ pods is touched. Then they live on as if they had always been ours."""
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,7 +39,7 @@ from tests.support.waiting import eventually
 from trellis.embedded.nodes.waiters import START_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
     from tests.e2e.workloads.world import Json, World
 
@@ -152,12 +152,22 @@ async def until_taken_over(taken: Taken) -> None:
     """Waits until everything says of itself, truthfully, that it is ours and well."""
     world = taken.world
     await world.until(SETS, "wl", is_well, "to be taken over and well")
-    for clique in await world.ours(CLIQUES):
-        await world.until(CLIQUES, name_of(clique), is_full, "to have all its pods")
-    for group in await world.ours(GROUPS):
-        await world.until(GROUPS, name_of(group), is_available, "to be available")
-    for gang in await our_gangs(world):
-        await world.until(GANGS, name_of(gang), runs, "to run")
+    await until_each(lambda: world.ours(CLIQUES), is_full, "each PodClique to have all its pods")
+    await until_each(lambda: world.ours(GROUPS), is_available, "each group to be available")
+    await until_each(lambda: our_gangs(world), runs, "each gang to run")
+
+
+async def until_each(
+    listed: Callable[[], Awaitable[list[Json]]], holds: Callable[[Json], bool], what: str
+) -> None:
+    """Of what is there when it is looked at: a replica that was scaled in may go meanwhile."""
+
+    async def look() -> bool:
+        with suppress(KeyError):
+            return all(map(holds, await listed()))
+        return False
+
+    await eventually(look, what, PATIENCE_SECONDS)
 
 
 def is_well(found: Json) -> bool:
