@@ -139,8 +139,9 @@ class Bench:
             print(f"    {until_ready / pods:.2f} writes a pod until all are ready")
             self._report(counted(operator_writes(self.ground.lab, offset, quiet)), pods)
             await asyncio.sleep(SETTLED_SECONDS)
-            settled = len(operator_writes(self.ground.lab, quiet, log_end(self.ground.lab)))
-            print(f"    {settled} writes in {SETTLED_SECONDS:.0f} settled seconds")
+            settled = counted(operator_writes(self.ground.lab, quiet, log_end(self.ground.lab)))
+            told = "".join(f", {count} {what}" for what, count in settled.most_common())
+            print(f"    {settled.total()} writes in {SETTLED_SECONDS:.0f} settled seconds{told}")
             bodies = await _bodies(self.ground.client, everywhere)
             async with self._restarted() if restarts else nullcontext():
                 began = time.perf_counter()
