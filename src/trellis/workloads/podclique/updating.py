@@ -21,7 +21,7 @@ from trellis.workloads.members import (
     knows_its_template,
     ready_before,
 )
-from trellis.workloads.pods import is_outdated, is_ready
+from trellis.workloads.pods import is_live, is_outdated, is_ready
 from trellis.workloads.priorities import unmakeable
 from trellis.workloads.updates import CliqueState, Outlook, Why, outlook, release
 from trellis.workloads.updates.progress import (
@@ -79,7 +79,16 @@ def is_its_turn(state: State) -> bool:
         return member.place.set_replica in selected(state.owner.status)
     # What a newer template overtakes is under way until its replica is released once more.
     released = is_released(state.clique, release(state.owner, state.outline, member.group))
-    return released or is_under_way(state.clique.status)
+    return released or is_under_way(state.clique.status) or _is_new_unawares(state)
+
+
+def _is_new_unawares(state: State) -> bool:
+    """Whether it was handed a template that its status is not about, and has nothing older. It was
+    released by an update that has been begun anew since, and nobody will release it again."""
+    if knows_its_template(state.clique):
+        return False
+    current = current_templates(state.clique)
+    return not any(is_live(pod) and is_outdated(pod, current) for pod in state.pods)
 
 
 def _outlook(state: State, trouble: Trouble | None, now: datetime) -> Outlook:

@@ -10,6 +10,7 @@ import pytest
 from tests.support.virtual import virtual
 from tests.unit.workloads.rolling.show import HASH, a_show, wl
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
+from trellis.api.annotation import RELEASED
 from trellis.api.core.pod import Pod
 from trellis.api.core.priorityclass import PriorityClass
 from trellis.api.grove.podclique import PodClique
@@ -225,6 +226,26 @@ async def test_a_newer_template_supersedes_the_update_under_way() -> None:
         }
         assert images["llm-1-x-1-b"] == images["llm-1-x-1-c"] == "registry.example/app:2"
         assert show.nodes.down["llm"] == 1
+
+
+@virtual
+async def test_what_an_update_released_that_began_anew_since_tells_that_it_is_new() -> None:
+    """Nobody releases once more what has nothing outdated, and its group waits for its word."""
+    async with a_show(wl()) as show:
+        name, first = f"{X}-1-b", await show.wanted(f"{X}-1-b")
+        await show.edit("b")
+        await show.until_ended()
+        told = (await show.clique(name))["status"]["updateProgress"] | {"podTemplateHash": first}
+        status = {"updateProgress": told, "rollingUpdateProgress": told}
+        mark = {"metadata": {"annotations": {RELEASED: "v1-of-an-earlier-one"}}}
+        await show.stage.patch(PodClique, name, mark)
+        await show.stage.patch(PodClique, name, {"status": status}, part="status")
+        await show.stage.settle(5)
+        after = (await show.clique(name))["status"]
+        assert after["updateProgress"]["podTemplateHash"] == await show.wanted(name)
+        assert "updateEndedAt" in after["updateProgress"]
+        assert (await show.group())["status"]["updatedReplicas"] == 2
+        assert len(show.nodes.born) == 6
 
 
 @virtual
