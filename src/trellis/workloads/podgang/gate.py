@@ -2,7 +2,7 @@
 """Which pods of a gang are let go, and how the gate is taken off a pod. Pure.
 
 A gang starts when all its pods are there. Once it has begun, what comes later follows as soon as
-every group has its minimum. Only our own gate goes: those of users are theirs to lift.
+every group has its minimum, with what has failed and waits to be replaced. Only our own gate goes: those of users are theirs to lift.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def may_start(musters: Sequence[Muster]) -> bool:
     if all_exist(musters):
         return True
     begun = any(each.has_begun for each in musters)
-    return begun and all(each.present >= each.minimum for each in musters)
+    return begun and all(each.is_enough for each in musters)
 
 
 def held_back(musters: Sequence[Muster]) -> tuple[Pod, ...]:

@@ -2,6 +2,8 @@
 """How many of the pods that a gang lists are there, have a node, are ready. Pure.
 
 Only listed pods count, and only while they live: one that is leaving or has failed is of no use.
+Where others wait for a gang to be there, one that has failed is not missing, though: it is replaced
+when its time has come, and that may take minutes.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.workloads.pods import has_succeeded, is_gated, is_live, is_ready, is_scheduled
+from trellis.workloads.pods import (
+    has_failed,
+    has_succeeded,
+    is_gated,
+    is_leaving,
+    is_ready,
+    is_scheduled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,7 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Muster:
-    """The pods of one PodClique. What has ended well counts as ready."""
+    """The pods of one PodClique. What has ended well counts as ready.
+
+    `failed`: those that have failed, and are yet to be replaced.
+    """
 
     clique: str
     minimum: int
@@ -28,7 +40,12 @@ class Muster:
     present: int = 0
     scheduled: int = 0
     ready: int = 0
+    failed: int = 0
     gated: tuple[Pod, ...] = ()
+
+    @property
+    def is_enough(self) -> bool:
+        return self.present + self.failed >= self.minimum
 
     @property
     def is_whole(self) -> bool:
@@ -41,11 +58,14 @@ class Muster:
 
 
 def muster(clique: str, minimum: int, names: Collection[str], pods: Mapping[str, Pod]) -> Muster:
-    present = scheduled = ready = 0
+    present = scheduled = ready = failed = 0
     gated: list[Pod] = []
     for name in names:
         pod = pods.get(name)
-        if pod is None or not is_live(pod):
+        if pod is None or is_leaving(pod):
+            continue
+        if has_failed(pod):
+            failed += 1
             continue
         present += 1
         if is_scheduled(pod):
@@ -60,6 +80,7 @@ def muster(clique: str, minimum: int, names: Collection[str], pods: Mapping[str,
         present=present,
         scheduled=scheduled,
         ready=ready,
+        failed=failed,
         gated=tuple(gated),
     )
 
@@ -85,7 +106,7 @@ def is_gang_scheduled(
     """The same of a gang by what is stored of it. `find` is told the name of a pod."""
     for group in gang.spec.podgroups:
         found = (find(name) for name in listed_names.get(group.name, ()))
-        placed = sum(pod is not None and is_live(pod) and is_scheduled(pod) for pod in found)
+        placed = sum(pod is not None and not is_leaving(pod) and is_scheduled(pod) for pod in found)
         if placed < group.min_replicas:
             return False
     return True

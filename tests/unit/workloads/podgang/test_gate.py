@@ -33,6 +33,10 @@ def held(*indices: int) -> list[Pod]:
     return [gated(NAMES[index], index) for index in indices]
 
 
+def lost(*indices: int) -> list[Pod]:
+    return [a_pod(NAMES[index], index, phase=FAILED) for index in indices]
+
+
 @pytest.mark.parametrize(
     ("musters", "starts"),
     [
@@ -43,6 +47,8 @@ def held(*indices: int) -> list[Pod]:
         pytest.param([a_muster(*up(0), *held(1))], True, id="its minimum is there, and it runs"),
         pytest.param([a_muster(*up(0))], False, id="it runs below its minimum"),
         pytest.param([a_muster(*up(0)), a_muster(*held(0, 1))], False, id="another group does"),
+        pytest.param([a_muster(*up(0, 1), *held(2)), a_muster(*lost(0, 1))], True, id="one failed"),
+        pytest.param([a_muster(*held(0, 1)), a_muster(*lost(0, 1))], False, id="and none runs"),
         pytest.param([a_muster(*up(0, 1)), a_muster(*held(0, 1))], True, id="each has its minimum"),
     ],
 )
@@ -97,6 +103,7 @@ def test_the_gates_of_users_stay_and_none_that_was_lifted_meanwhile_comes_back()
         pytest.param([*up(0), *held(1)], False, id="one is held back"),
         pytest.param([*up(0)], False, id="one is missing"),
         pytest.param([*up(0), a_pod("p-1", 1, leaving=True)], False, id="one is leaving"),
+        pytest.param([*up(0), *lost(1)], True, id="one has failed where it was"),
     ],
 )
 def test_whether_a_gang_is_scheduled_is_seen_by_its_pods(pods: list[Pod], scheduled: bool) -> None:

@@ -47,6 +47,24 @@ async def test_a_pod_that_fails_again_and_again_is_replaced_ever_later() -> None
 
 
 @virtual
+async def test_a_pod_that_waits_to_be_replaced_holds_up_nobody_else() -> None:
+    troupe = await a_gang(a_set_body("one", a_clique("w", 2), a_clique("bad", 1)))
+    async with troupe.operator():
+        names = await troupe.make_pods("one-0")
+        await troupe.bind(*names)
+        (bad,) = (await troupe.listed("one-0"))["one-0-bad"]
+        patch = {"metadata": {"annotations": {"trellis.dev/attempt": "5"}}}
+        await troupe.stage.patch(Pod, bad, patch)
+        await troupe.stage.end(bad)
+        await troupe.stage.patch(PodClique, W, {"spec": {"replicas": 3}})
+        await troupe.stage.settle(1)
+        (fresh,) = await troupe.make_pods("one-0")
+        await troupe.stage.settle(1)
+        assert (await troupe.listed("one-0"))["one-0-bad"] == [bad]
+        assert await troupe.gated() == [], f"{fresh} is let go"
+
+
+@virtual
 async def test_a_gang_that_somebody_deletes_comes_back_with_the_pods_that_live() -> None:
     troupe = await a_gang()
     async with troupe.operator():
