@@ -20,7 +20,7 @@ from trellis.runtime.plan import by_name
 from trellis.workloads.podclique.ancestry import Ancestry
 from trellis.workloads.podclique.body import mould
 from trellis.workloads.podclique.currency import Currency
-from trellis.workloads.podclique.desired import Birth
+from trellis.workloads.podclique.desired import Birth, unshared
 from trellis.workloads.podclique.patience import Patience
 from trellis.workloads.podclique.ranks import renumbered
 from trellis.workloads.podclique.stripped import Stripped
@@ -77,6 +77,8 @@ class Actor:
             return numbered
         lacking = Done(trouble=plan.hold) if plan.hold else await self._claims(io, state)
         drafts: tuple[Draft, ...] = ()
+        if lacking.trouble is None and plan.create:
+            lacking = Done(trouble=unshared(state))
         if lacking.trouble is None and plan.create:
             drafts, lacking = self._drafts(state, plan)
         if drafts and (unseen := self._ancestry.unseen(state, plan.create)):

@@ -72,6 +72,14 @@ def sparing(planned: Plan, gone: Collection[str]) -> Plan:
     return planned if len(left) == len(planned.create) else replace(planned, create=left)
 
 
+def unshared(state: State) -> Trouble | None:
+    """Why no pod can be made yet, though it is known which. Who is to make the claim says more."""
+    if not state.unshared:
+        return None
+    message = f"ResourceClaim {state.unshared[0]}, which its pods share, has not been made yet"
+    return Trouble(reason=objects.CREATING_CHILDREN, message=message, motion=Motion.MOVING)
+
+
 def _unknown(state: State) -> Trouble | None:
     """Why nobody can tell which pods there are to be, or from what."""
     if state.replicas == 0:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from trellis.api.annotation import SETTLE_TIME
 from trellis.api.conditions import READY, find
 from trellis.api.grove.podclique import PodClique
-from trellis.api.labels import CLIQUE_FINALIZER
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.api.labels import (
+    CLIQUE_FINALIZER,
+    SCALING_GROUP_REPLICA_INDEX,
+    SET_REPLICA_INDEX,
+)
+from trellis.api.meta import Key
 from trellis.api.reasons import objects
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
@@ -33,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trellis.api.core.priorityclass import PriorityClass
-    from trellis.api.grove.podcliqueset import PodCliqueSet
+    from trellis.api.core.resourceclaim import ResourceClaim
     from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
-    from trellis.api.meta import Key, Object
+    from trellis.api.meta import Object
     from trellis.api.scheduler.podgang import PodGang
     from trellis.runtime.io import IO
     from trellis.runtime.outcome import Outcome
@@ -58,6 +64,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
         woken_by=(
             Wakes(caches.pods, by_owner),
             Wakes(caches.claims, by_owner),
+            Wakes(caches.claims, wakes.by_shared_claim, _spec_matters),
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
             Wakes(caches.sets, wakes.by_set, _set_matters),
             Wakes(caches.groups, wakes.by_group, _spec_matters),
@@ -139,6 +146,23 @@ class _Wakes:
 
     def by_group(self, found: PodCliqueScalingGroup) -> Iterator[Key]:
         return _keys(self._cliques.owned(found.metadata.uid))
+
+    def by_shared_claim(self, found: ResourceClaim) -> Iterator[Key]:
+        """Those whose pods may use it: of all replicas, or of the one that it is for."""
+        metadata = found.metadata
+        by = metadata.controller
+        if by is None or by.kind == PodClique.resource.kind:
+            return iter(())
+        if by.kind == PodCliqueSet.resource.kind:
+            of_owner = self._cliques.find(BY_SET, str(Key(metadata.namespace, by.name)))
+        else:
+            of_owner = self._cliques.owned(by.uid)
+        indices = {
+            label: metadata.labels[label]
+            for label in (SET_REPLICA_INDEX, SCALING_GROUP_REPLICA_INDEX)
+            if label in metadata.labels
+        }
+        return _keys(one for one in of_owner if indices.items() <= one.metadata.labels.items())
 
     def by_priority_class(self, _: PriorityClass) -> Iterator[Key]:
         """Those that say they lack one. One that is about to say so looks again when it has."""

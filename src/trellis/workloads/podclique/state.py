@@ -17,6 +17,7 @@ from trellis.api.meta import Key
 from trellis.workloads.classes import missing_in_update
 from trellis.workloads.holders import conflict
 from trellis.workloads.ledger import is_ours, listed
+from trellis.workloads.sharing import not_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,6 +58,8 @@ class State:
     inherited: frozenset[str] = frozenset()
     missing_classes: tuple[str, ...] = ()
     """The PriorityClasses that its set asks for and that do not exist. Looked for in an update."""
+    unshared: tuple[str, ...] = ()
+    """The claims of its set or scaling group that its pods use, and that are not there."""
     parents: tuple[str, ...] = ()
     """The PodCliques that its pods wait for before they begin."""
 
@@ -126,6 +129,7 @@ def observe(caches: Caches, outlines: Outlines, clique: PodClique, most: int) ->
         missing_classes=missing_in_update(caches, owner, member.place.set_replica)
         if member
         else (),
+        unshared=tuple(not_ours(caches, outline, member, clique)) if member and missing else (),
     )
 
 

@@ -2,7 +2,8 @@
 """Which pods of a gang are let go, and how the gate is taken off a pod. Pure.
 
 A gang starts when all its pods are there. Once it has begun, what comes later follows as soon as
-every group has its minimum, with what has failed and waits to be replaced. Only our own gate goes: those of users are theirs to lift.
+every group has its minimum, with what has failed and waits to be replaced. Only our own gate goes:
+those of users are theirs to lift.
 """
 
 from __future__ import annotations

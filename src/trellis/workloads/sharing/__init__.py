@@ -10,7 +10,7 @@ from trellis.workloads.sharing.claims import (
     group_claims,
     set_claims,
 )
-from trellis.workloads.sharing.keeping import keep_claims, known, woken_by_templates
+from trellis.workloads.sharing.keeping import keep_claims, known, not_ours, woken_by_templates
 from trellis.workloads.sharing.pods import claims_of_pod, inject
 from trellis.workloads.sharing.templates import Unresolved
 
@@ -24,6 +24,7 @@ __all__ = [
     "inject",
     "keep_claims",
     "known",
+    "not_ours",
     "set_claims",
     "woken_by_templates",
 ]

@@ -6,23 +6,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.api.labels import COMPONENT, Component
+from trellis.api.meta import Key
 from trellis.runtime.controller import Wakes
 from trellis.runtime.converge import Children
 from trellis.runtime.index import Index
 from trellis.workloads.sharing.claims import Known
+from trellis.workloads.sharing.pods import claims_from_above
 from trellis.workloads.sharing.templates import templates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trellis.api.core.resourceclaim import ResourceClaimTemplate
+    from trellis.api.grove.podclique import PodClique
     from trellis.api.grove.podcliqueset import PodCliqueSet
-    from trellis.api.meta import Key, Object
+    from trellis.api.meta import Object
     from trellis.runtime.converged import Converged
     from trellis.runtime.difference import Json
     from trellis.runtime.io import IO
     from trellis.runtime.plan import Wanted
     from trellis.workloads.caches import Caches
+    from trellis.workloads.outline import Member, Outline
     from trellis.workloads.sharing.claims import Claims
 
 
@@ -36,6 +40,20 @@ _BY_TEMPLATE: Index[PodCliqueSet] = Index("claim template", _templates)
 def known(caches: Caches, owner: Object) -> Known:
     """What is to be looked at to tell the claims of that owner."""
     return Known(claims=caches.claims.owned(owner.metadata.uid), find=caches.claim_templates.get)
+
+
+def not_ours(caches: Caches, outline: Outline, member: Member, clique: PodClique) -> Iterator[str]:
+    """The claims that its pods share with those of others, and that the set or its scaling group
+    has yet to make: somebody else's may have the name, and no pod is to use that."""
+    of_set, of_group = claims_from_above(outline, member)
+    above, namespace = clique.metadata.controller, clique.metadata.namespace
+    owners = ((of_set, outline.set.metadata.uid), (of_group, above.uid if above else ""))
+    for names, uid in owners:
+        for name in names:
+            found = caches.claims.get(Key(namespace, name))
+            by = found.metadata.controller if found and not found.metadata.deleting else None
+            if by is None or by.uid != uid:
+                yield name
 
 
 async def keep_claims(

@@ -24,6 +24,11 @@ def claims_of_pod(outline: Outline, member: Member, pod_index: int) -> tuple[str
     return tuple(_claims(outline, member, pod_index))
 
 
+def claims_from_above(outline: Outline, member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of these, those that the set makes, and those that its scaling group does."""
+    return tuple(_of_set(outline, member)), tuple(_of_group(member))
+
+
 def inject(spec: dict[str, Any], claim_names: Sequence[str]) -> dict[str, Any]:
     """The pod spec with these claims for all its containers. Given its own answer, the same."""
     if not claim_names:
@@ -50,16 +55,25 @@ def _with(present: list[Any] | None, wanted: list[dict[str, str]]) -> list[Any]:
 
 
 def _claims(outline: Outline, member: Member, pod_index: int) -> Iterator[str]:
-    place, template = member.place, outline.set.spec.template
-    for of_set in template.resource_sharing:
-        if _is_for(of_set, member):
-            yield _name(outline.name, of_set, place.set_replica)
-    if member.group is not None and place.group is not None:
-        for of_group in member.group.resource_sharing:
-            if _is_for_member(of_group, member):
-                yield _name(place.group.full_name, of_group, place.group.replica)
-    for of_clique in member.template.resource_sharing:
-        yield _name(member.name, of_clique, pod_index)
+    yield from _of_set(outline, member)
+    yield from _of_group(member)
+    for sharing in member.template.resource_sharing:
+        yield _name(member.name, sharing, pod_index)
+
+
+def _of_set(outline: Outline, member: Member) -> Iterator[str]:
+    for sharing in outline.set.spec.template.resource_sharing:
+        if _is_for(sharing, member):
+            yield _name(outline.name, sharing, member.place.set_replica)
+
+
+def _of_group(member: Member) -> Iterator[str]:
+    place = member.place.group
+    if member.group is None or place is None:
+        return
+    for sharing in member.group.resource_sharing:
+        if _is_for_member(sharing, member):
+            yield _name(place.full_name, sharing, place.replica)
 
 
 def _name(owner: str, sharing: ResourceSharing, index: int) -> str:

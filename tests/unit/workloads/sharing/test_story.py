@@ -122,6 +122,28 @@ async def test_claims_follow_whatever_is_scaled_and_go_with_the_set() -> None:
 
 
 @virtual
+async def test_no_pod_uses_a_claim_of_somebody_else_under_our_name() -> None:
+    """Of the set, or of a scaling group: whoever holds the name could choose devices for others."""
+    stage = await a_stage()
+    await templates(stage)
+    for name in ("rs-all-int-1", "rs-0-pd-all-int-2"):
+        await stage.make(ResourceClaim, {"metadata": {"name": name}, "spec": a_spec("theirs")})
+    await stage.make(PodCliqueSet, a_sharing_body())
+
+    async with stage.collector(), kubelets(stage), stage.operator(*CONTROLLERS):
+        await stage.settle(60)
+        theirs = {"rs-all-int-1", "rs-0-pd-all-int-2"}
+        assert all(theirs.isdisjoint(names) for names in (await claimed(stage)).values())
+        assert (await stage.conditions(PodCliqueSet, "rs"))["Stalled"] == ("True", "NameConflict")
+        waiting = await stage.message(PodClique, "rs-0-pd-0-worker", "Ready")
+        assert waiting.startswith("ResourceClaim rs-")
+        for name in sorted(theirs):
+            await stage.delete(ResourceClaim, name)
+        await stage.settle(60)
+        assert (await stage.conditions(PodCliqueSet, "rs"))["Ready"][0] == "True"
+
+
+@virtual
 async def test_claims_come_when_their_template_does() -> None:
     stage = await a_stage()
     await stage.make(PodCliqueSet, a_sharing_body())
