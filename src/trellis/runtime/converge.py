@@ -181,19 +181,29 @@ class _Family(Generic[T]):
     def call_back(self, one: Wanted) -> Step:
         async def act() -> Result:
             holder = await self._writes.read(self._cache, one.metadata.key)
-            called = None if holder is None else await self._called_back(one, holder)
+            if holder is None:
+                return OVERTAKEN
+            called = await self._called_back(one, holder)
+            if called is None and self._is_ours(holder) and not holder.deleting:
+                # It has lost nothing: the cache is behind.
+                barrier = self._writes.barrier
+                barrier.wrote(self._writer, self._cache, holder.resource_version)
+                raise CacheBehind(f"{self._cache.label} lack {holder.key}, which is there")
             return called or OVERTAKEN
 
         return Step("patch", one.metadata.name, act)
+
+    def _is_ours(self, holder: Metadata) -> bool:
+        controller = holder.controller
+        return controller is not None and controller.uid == self._owner.metadata.uid
 
     async def _called_back(self, one: Wanted, holder: Metadata) -> Result | None:
         """Labels again what is ours and lost the labels by which we read it: nobody sees it else.
 
         None: it is not that.
         """
-        controller = holder.controller
-        ours = controller is not None and controller.uid == self._owner.metadata.uid
-        if not ours or holder.deleting or self._cache.scope.covers(holder.labels):
+        covered = self._cache.scope.covers(holder.labels)
+        if not self._is_ours(holder) or holder.deleting or covered:
             return None
         wanted = msgspec.json.decode(body(one), type=Stored).metadata.labels
         given = wanted if self._relabel is None else self._relabel(holder, wanted)
@@ -212,8 +222,7 @@ class _Family(Generic[T]):
         return await self._called_back(one, holder) or self._held_by(holder)
 
     def _held_by(self, holder: Metadata) -> Result | None:
-        controller, barrier = holder.controller, self._writes.barrier
-        ours = controller is not None and controller.uid == self._owner.metadata.uid
+        ours, barrier = self._is_ours(holder), self._writes.barrier
         if not ours and not holder.deleting and not self._is_of_a_predecessor(holder):
             return NameConflict.held_by(holder)
         # The cache is behind, or another instance was faster.

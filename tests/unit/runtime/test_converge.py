@@ -458,6 +458,17 @@ async def test_what_is_not_wanted_any_more_is_labelled_again_too_and_never_made(
 
 
 @virtual.virtual
+async def test_what_is_there_and_has_lost_nothing_is_waited_for_until_the_cache_shows_it() -> None:
+    room = await Room().open()
+    room.cache.scope = Scope(selection=Selection(labels="kept=yes"))
+    (whole,) = balls("a", labels={"kept": "yes"})
+    await room.api.do("POST", COLLECTION, json.loads(encode(whole)))
+    children = Children(cache=room.cache, compare=by_fields("spec"))
+    with pytest.raises(CacheBehind):
+        await room.converger.call_back(BOX, children, [whole])
+
+
+@virtual.virtual
 async def test_what_the_server_turned_away_for_long_is_decided_on_anew() -> None:
     room = await Room().open()
     turned_away = [2]
