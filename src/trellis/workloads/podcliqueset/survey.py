@@ -132,6 +132,18 @@ class _Versions:
         )
 
 
+@dataclass(slots=True)
+class _Members:
+    """Of one scaling group. `heard`: one of them complains. `missing`: one is yet to be made.
+
+    `outdated`: one of them has pods of an older template.
+    """
+
+    heard: bool = False
+    missing: bool = False
+    outdated: bool = False
+
+
 class _Look:
     """One pass over a set. What is `_available`, `_updated`, `_starts` and `_versions` is about the
     replica being looked at: it starts where it has any pods."""
@@ -158,7 +170,9 @@ class _Look:
         if self._starts:
             self._gang(replica.gang)
         self.seen.available += self._available
-        self.seen.updated += self._available and self._updated
+        # What is rolled back in the middle has reached these templates before, and not all of it
+        # is there again.
+        self.seen.updated += self._available and self._updated and not versions.outdated
         self.seen.replicas.append(versions.facts(replica.index))
         if versions.handed:
             self.seen.handed.add(replica.index)
@@ -169,7 +183,8 @@ class _Look:
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodClique {slot.key.name}")
             return
-        self.counts.cliques_reached += self._reached(found, progress_of(found.status))
+        reached = self._reached(found, progress_of(found.status))
+        self.counts.cliques_reached += reached and not is_behind(found)
         told = self._version(found, slot) and knows_its_template(found)
         updating = told and is_under_way(found.status)
         current = self._carries(found, slot.mark)
@@ -197,14 +212,16 @@ class _Look:
         if found is None or not is_of(found, self._uid):
             self._lacks(slot.key, f"PodCliqueScalingGroup {slot.key.name}")
             return
-        self.counts.groups_reached += self._reached(found, group_progress_of(found.status))
+        reached = self._reached(found, group_progress_of(found.status))
         current = self._carries(found, slot.mark)
         replicas = self._sight.replicas(found)
         self.seen.group_replicas[slot.key.name] = replicas
-        heard = self._members(slot, found, replicas)
-        if self._is_updating(found):
-            # What it has from its members, they have said themselves.
-            self._hear(found, updating=not heard)
+        members = self._members(slot, found, replicas)
+        self.counts.groups_reached += reached and not members.outdated
+        updating = self._is_updating(found)
+        # What it has from its members, they have said themselves.
+        self._hear(found, updating=updating and not members.heard, lacking=members.missing)
+        if updating:
             self._versions.hearing.follow(found)
         for gang in self._layout.scaled_gangs(slot, replicas):
             self._gang(gang)
@@ -226,12 +243,9 @@ class _Look:
             and status.current_pod_clique_set_generation_hash == self._hash
         )
 
-    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup, replicas: int) -> bool:
-        """Whether those that the group makes are there. How they are, it says itself.
-
-        True: one of them complains.
-        """
-        heard = False
+    def _members(self, slot: GroupSlot, group: PodCliqueScalingGroup, replicas: int) -> _Members:
+        """Whether those that the group makes are there. How they are, it says itself."""
+        seen = _Members()
         clique, uid = self._sight.clique, group.metadata.uid
         for members in self._layout.members(slot, replicas):
             for member in members:
@@ -239,13 +253,15 @@ class _Look:
                 if found is None or not is_of(found, uid):
                     self._behind(member.key)
                     self._versions.handed = False
+                    seen.missing = True
                     continue
+                seen.outdated |= is_behind(found)
                 told = self._version(found, member) and knows_its_template(found)
                 updating = told and is_under_way(found.status)
                 self._carries(found, member.mark)
                 lacking = found.status.ready_replicas < min(member.least, found.spec.replicas)
-                heard |= self._hear(found, lacking=told and lacking, updating=updating)
-        return heard
+                seen.heard |= self._hear(found, lacking=told and lacking, updating=updating)
+        return seen
 
     def _is_updating(self, group: PodCliqueScalingGroup) -> bool:
         told = group_progress_of(group.status)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trellis.api import conditions
 from trellis.api.grove.podclique import MIN_AVAILABLE_BREACHED
 from trellis.api.labels import POD_TEMPLATE_HASH
-from trellis.workloads.members import carries, current_hashes, knows_its_template
+from trellis.workloads.members import carries, current_hashes, is_behind
 from trellis.workloads.recycled import is_up_since
 from trellis.workloads.updates.progress import target_of
 
@@ -101,15 +101,17 @@ def _holds(clique: PodClique) -> bool:
 
 
 def _is_current(seat: Seat, outline: Outline) -> bool:
-    """Whether it has the template of now, and says that all its pods have."""
+    """Whether it has the template of now, and says that all its pods have.
+
+    Of which generation of the set it tells is no matter: others of its templates may have changed.
+    """
     live, template = seat.live, seat.member.template
     if live is None:
         return False
     reached = live.status.current_pod_template_hash
     return (
-        live.status.current_pod_clique_set_generation_hash == outline.generation_hash
-        and carries(live, template, outline.template_hashes[template.name])
-        and knows_its_template(live)
+        carries(live, template, outline.template_hashes[template.name])
+        and not is_behind(live)
         and (
             reached == live.metadata.labels.get(POD_TEMPLATE_HASH)
             or reached in current_hashes(live)

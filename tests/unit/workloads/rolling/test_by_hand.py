@@ -84,6 +84,25 @@ async def test_what_is_deleted_comes_back_new_and_the_others_stay() -> None:
 
 
 @virtual
+async def test_a_change_that_is_taken_back_leaves_outdated_what_was_made_meanwhile() -> None:
+    async with a_show(wl(1, ON_DELETE)) as show:
+        before = (await show.set())["spec"]["template"]
+        await show.edit("a", "b", "c")
+        await show.stage.settle(5)
+        for name in (A, "llm-0-x-1-c"):
+            await show.stage.delete(Pod, (await show.pods(name))[0]["metadata"]["name"])
+        await show.stage.settle(10)
+        await show.edit(template=before)
+        await show.stage.settle(10)
+        assert (await show.clique(A))["status"]["updatedReplicas"] == 1
+        assert (await show.group())["status"]["updatedReplicas"] == 1
+        told = (await show.set())["status"]
+        assert told["updatedReplicas"] == 0
+        counts = ("updatedPodCliquesCount", "updatedPodCliqueScalingGroupsCount")
+        assert [told["updateProgress"].get(one, 0) for one in counts] == [0, 0]
+
+
+@virtual
 async def test_failed_and_added_pods_use_the_new_template() -> None:
     async with a_show(alone(2, least=1, strategy=ON_DELETE)) as show:
         await show.edit("a")
