@@ -41,6 +41,10 @@ class Unit:
     ready_since: datetime | None = None
     changes_at: datetime | None = None
 
+    def costs(self, *, whole: bool) -> bool:
+        """Whether it takes up one of those that may be down."""
+        return not self.available and not (whole and self.stuck)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
@@ -67,7 +71,7 @@ def choose(
     broken = tuple(unit.index for unit in outdated if unit.broken)
     if in_vain:
         return Choice(broken=broken)
-    room = most - sum(not unit.available and not (whole and unit.stuck) for unit in units)
+    room = most - sum(unit.costs(whole=whole) for unit in units)
     hale = sorted((unit for unit in outdated if not unit.broken), key=_order)
     ready = [unit.index for unit in hale if unit.ready]
     return Choice(

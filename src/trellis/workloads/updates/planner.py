@@ -80,7 +80,8 @@ def _left_alone(state: RollState, noun: str, outdated: tuple[int, ...], count: i
 def _step(state: RollState, noun: str, units: tuple[Unit, ...], choice: Choice) -> Step | None:
     if not choice.all:
         return None
-    down = len(units) - _available(units)
+    whole = state.is_whole(_available(units))
+    down = sum(unit.costs(whole=whole) for unit in units)
     why = wording.renewing(noun, choice, down, state.budget.most)
     return Step(indices=choice.all, why=why, paid=choice.paid)
 
@@ -112,6 +113,9 @@ def _waiting(state: RollState, noun: str, units: tuple[Unit, ...], needed: int) 
     starting = [unit.index for unit in units if unit.starting]
     if not outdated and starting and _available(units) >= needed:
         return wording.waits_for_last(noun, starting)
+    settling = [unit.index for unit in units if unit.ready and not unit.available]
+    if settling and _available(units) + len(settling) >= (len(units) if outdated else needed):
+        return wording.waits_to_settle(noun, outdated, settling, state.budget.settle)
     if not outdated:
         return wording.waits_for_ready(noun, _available(units), needed)
     down = [unit.index for unit in units if not unit.available]
@@ -127,12 +131,13 @@ def _is_active(unit: Unit, taken: frozenset[int]) -> bool:
 
 
 def _deadline(state: RollState, units: tuple[Unit, ...]) -> datetime | None:
-    """It counts from when something last became Ready on the new template, or from the start."""
+    """It counts from when something last became Ready on the new template, or from the start, and
+    that it has to settle: nothing stands still that is waited for on purpose."""
     allowed = state.budget.progress_deadline
     if allowed is None or state.started is None:
         return None
     moved = [each.ready_since for each in units if each.ready_since and not each.outdated]
-    return max((state.started, *moved)) + allowed
+    return max((state.started, *moved)) + state.budget.settle + allowed
 
 
 def _again(state: RollState, units: tuple[Unit, ...], deadline: datetime | None) -> datetime | None:

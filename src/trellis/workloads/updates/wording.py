@@ -11,7 +11,7 @@ from trellis.workloads.updates.decisions import Why
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from trellis.workloads.updates.choosing import Choice
 
@@ -80,6 +80,15 @@ def waits_for_ready(noun: str, ready: int, needed: int) -> Why:
 
 def waits_for_last(noun: str, starting: Sequence[int]) -> Why:
     text = f"Nothing outdated is left; {listed(noun, starting)} may be Ready any moment"
+    return Why(updates.UPDATE_IN_PROGRESS, text)
+
+
+def waits_to_settle(noun: str, outdated: int, settling: Sequence[int], settle: timedelta) -> Why:
+    left = f"{outdated} {noun}s have" if outdated else "Nothing has"
+    text = (
+        f"{left} an older template; waiting until {listed(noun, settling)} "
+        f"{'has' if len(settling) == 1 else 'have'} been Ready for {settle.total_seconds():g} s"
+    )
     return Why(updates.UPDATE_IN_PROGRESS, text)
 
 

@@ -165,12 +165,30 @@ def test_what_is_ready_counts_only_when_it_has_settled() -> None:
     waits = outlook(a_clique(*pods, budget={"settle": timedelta(seconds=30)}))
     assert waits.step is None
     assert waits.again == NOW + timedelta(seconds=10)
+    assert waits.why.text.endswith("waiting until pod 1 has been Ready for 30 s")
     assert taken(a_clique(*pods, budget={"settle": timedelta(seconds=20)})) == (0,)
 
 
 def test_the_end_waits_for_the_last_to_settle() -> None:
     pod = ready(0, NEW, since=ago(20))
-    assert not outlook(a_clique(pod, budget={"settle": timedelta(seconds=30)})).ended
+    found = outlook(a_clique(pod, budget={"settle": timedelta(seconds=30)}))
+    assert not found.ended
+    assert "pod 0 has been Ready for 30 s" in found.why.text
+
+
+def test_what_settles_does_not_stand_still() -> None:
+    pods = (ready(0), ready(1, NEW, since=ago(20)))
+    times = {"settle": timedelta(seconds=30), "progress_deadline": timedelta(seconds=5)}
+    found = outlook(a_clique(*pods, started=ago(21), budget=times))
+    assert (found.step, found.hindrance) == (None, None)
+
+
+def test_a_step_counts_as_down_only_what_takes_up_the_budget() -> None:
+    """What had no room before either is not waited for."""
+    pods = (ready(0), ready(1), waiting(2, NEW))
+    step = next_step(a_clique(*pods, at_start=2))
+    assert step is not None
+    assert "0 were down where 1 may be" in step.why.text
 
 
 @pytest.mark.parametrize(
