@@ -32,8 +32,9 @@ from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.surroundings import parents_not_ready
 from trellis.workloads.podclique.telling import haste, of_changes, of_update
 from trellis.workloads.podclique.updating import update_facts
+from trellis.workloads.recent import Recent
 from trellis.workloads.sharing import woken_by_templates
-from trellis.workloads.updates.progress import whose_turn
+from trellis.workloads.updates.progress import MOST_COMPLETED, whose_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +50,10 @@ if TYPE_CHECKING:
     from trellis.workloads.means import Means
     from trellis.workloads.podclique.acting import Done
     from trellis.workloads.podclique.state import State
+    from trellis.workloads.updates.progress import CliqueFacts
 
 PACE = Pace(burst=8, seconds=0.25)
+_MOST_REMEMBERED = 4096
 
 
 def controller(means: Means, caches: Caches) -> Controller[PodClique]:
@@ -85,6 +88,7 @@ class Reconciler:
         self._actor = Actor(means, caches)
         self._departed = Departed(caches.pods, means.env.clock)
         self._pacer = StatusPacer(caches.cliques, means.env.clock)
+        self._chosen: Recent[tuple[str, str], tuple[str, ...]] = Recent(_MOST_REMEMBERED)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         clique = self._caches.cliques.get(key)
@@ -115,7 +119,7 @@ class Reconciler:
         now, counted = self._clock.now(), census(state)
         if counted.ready < state.needed <= counted.scheduled:
             state = replace(state, parents=parents_not_ready(self._caches, state))
-        update = update_facts(state, counted, done.trouble, now)
+        update = self._remembered(state, update_facts(state, counted, done.trouble, now))
         after = status(state, counted, update, done.trouble, now)
         left = await self._pacer.write(
             io,
@@ -130,6 +134,20 @@ class Reconciler:
         due = max((again - now).total_seconds(), 0.0) if again is not None else None
         waits = [seconds for seconds in (left, done.again, due) if seconds is not None]
         return Again(min(waits)) if waits else DONE
+
+    def _remembered(self, state: State, update: CliqueFacts) -> CliqueFacts:
+        """With all that an update has chosen since its status was last told: some are gone before
+        it is told again."""
+        of_update = state.clique.metadata.uid, update.template
+        if update.outlook.ended:
+            self._chosen.forget(of_update)
+            return update
+        if not update.chosen and of_update not in self._chosen:
+            return update
+        every = dict.fromkeys((*(self._chosen.get(of_update) or ()), *update.chosen))
+        chosen = tuple(every)[-(MOST_COMPLETED + 1) :]
+        self._chosen.note(of_update, chosen)
+        return replace(update, chosen=chosen)
 
 
 class _Wakes:

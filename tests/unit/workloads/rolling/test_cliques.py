@@ -121,6 +121,18 @@ async def test_without_room_one_pod_is_down_and_the_update_waits_and_says_why() 
 
 
 @virtual
+async def test_what_was_chosen_is_told_though_it_is_gone_by_then() -> None:
+    async with a_show(alone(3)) as show:
+        first = await show.wanted(A)
+        show.nodes.starts = lambda pod: pod.metadata.labels[HASH] == first
+        chosen = (await show.pods())[2]["metadata"]["name"]
+        await show.edit("a")
+        await show.stage.settle(10)
+        progress = (await show.clique(A))["status"]["updateProgress"]
+        assert progress["readyPodsSelectedToUpdate"] == {"current": chosen}
+
+
+@virtual
 async def test_a_clique_that_never_started_is_repaired_by_an_update_at_once() -> None:
     """Pending pods cost no budget, however many there are."""
     async with a_show(alone(4)) as show:

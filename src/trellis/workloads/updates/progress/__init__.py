@@ -15,6 +15,7 @@ from trellis.workloads.updates.progress.groups import (
     group_progress_of,
     group_status,
 )
+from trellis.workloads.updates.progress.selections import MOST_COMPLETED
 from trellis.workloads.updates.progress.sets import (
     Counts,
     SetFacts,
@@ -28,6 +29,7 @@ from trellis.workloads.updates.progress.spans import Span, span_of
 from trellis.workloads.updates.progress.telling import meanwhile, notes, step
 
 __all__ = [
+    "MOST_COMPLETED",
     "CliqueFacts",
     "Counts",
     "GroupFacts",
