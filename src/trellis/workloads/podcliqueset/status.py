@@ -143,7 +143,16 @@ def _haste(before: PodCliqueSetStatus, after: PodCliqueSetStatus, *, rolls: bool
     then, now = span_of(before.update_progress), span_of(after.update_progress)
     if then != now or selected(before) != selected(after):
         return step(then, now, rolls=rolls)
+    if now is not None and now.is_open and _seen(before) != _seen(after):
+        # Whoever watches an update waits to read that the operator knows of the latest change.
+        return Haste.NEXT_STEP
     return meanwhile(before, after, now)
+
+
+def _seen(status: PodCliqueSetStatus) -> int:
+    """The generation that the operator has seen, though not all of it may be handed on yet."""
+    told = find(status.conditions, UPDATE_IN_PROGRESS)
+    return told.observed_generation if told is not None else 0
 
 
 def _without_priority(state: State) -> Iterator[Trouble]:
