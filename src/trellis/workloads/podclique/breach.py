@@ -49,7 +49,7 @@ def breached(state: State, counted: Census, now: datetime) -> Finding:
     lack = (
         f"{counted.scheduled} pods have a node"
         if unplaced
-        else f"{counted.broken} of {counted.scheduled} pods crashed or lost their readiness"
+        else f"{counted.broken} of {counted.scheduled} pods have crashed or run and are not ready"
     )
     return Finding(
         type=MIN_AVAILABLE_BREACHED,
@@ -97,7 +97,8 @@ def _consequence(state: State, counted: Census, now: datetime) -> str:
     if is_planned(state):
         return "it is being updated, so nothing is made anew for that"
     until = told(deadline(broken_since(state, now), state.owner))
-    return f"unless it recovers, it is made anew with its gang at {until}"
+    falls = "its gang" if state.member is None or state.member.group is None else "its replica"
+    return f"unless it recovers, it is made anew with {falls} at {until}"
 
 
 def _pause(state: State) -> Pause:
