@@ -56,7 +56,7 @@ def watchers(
         Statuses(chronicle, hearing, policies),
         Templates(hearing),
         Requests(),
-        Rolling(chronicle, hearing, policies),
+        Rolling(chronicle, hearing, policies, exact=exact),
         # Of two that work at once, one that is deaf may take for broken what the other saw well.
         Falls(chronicle, hearing, policies, exact=exact and not unfenced),
         Sizes(),

@@ -54,9 +54,15 @@ class _Take:
 
 
 class Rolling:
-    """I-19 nothing is taken under OnDelete; RU no more at a time than an update may take down."""
+    """I-19 nothing is taken under OnDelete; RU no more at a time than an update may take down.
 
-    def __init__(self, chronicle: Chronicle, hearing: Hearing, policies: Policies) -> None:
+    `exact`: clocks are right, so that it is known what was made only a moment ago.
+    """
+
+    def __init__(
+        self, chronicle: Chronicle, hearing: Hearing, policies: Policies, *, exact: bool = True
+    ) -> None:
+        self._exact = exact
         self._chronicle = chronicle
         self._hearing = hearing
         self._policies = policies
@@ -202,6 +208,10 @@ class Rolling:
             alike = sum(overtaken or image(one["spec"]) == wanted for one in ready)
             return alike >= needed(clique)
         before = min(take.members[clique["metadata"]["uid"]], clique["spec"]["replicas"])
+        if not self._exact:
+            # What was made last is given a moment, if anybody can tell; else as many do as were
+            # there in the beginning, of which more may have come since.
+            before = min(before, max(_noted(clique), needed(clique)))
         return len(ready) >= before or any(label(one, POD_INDEX) == unit.number for one in ready)
 
     def _template_of(self, clique: Body) -> str:
