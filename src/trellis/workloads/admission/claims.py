@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from trellis.api.grove.resourcesharing import ALL_REPLICAS, PER_REPLICA
 from trellis.api.syntax import dns_label_problem, dns_subdomain_problem
+from trellis.workloads.admission.claimnames import claim_name_problems
 from trellis.workloads.admission.problems import (
     TEMPLATE,
     Field,
     duplicates,
+    forbidden,
     invalid,
     mistyped,
     required,
     unknown,
     unsupported,
 )
+from trellis.workloads.sharing.adminaccess import REMEDY, ClaimSpec, admin_access
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,16 +33,8 @@ if TYPE_CHECKING:
 _SCOPES = (ALL_REPLICAS, PER_REPLICA)
 
 
-class _Devices(msgspec.Struct, frozen=True):
-    requests: tuple[Any, ...] = ()
-
-
-class _ClaimSpec(msgspec.Struct, frozen=True):
-    devices: _Devices = _Devices()
-
-
 class _Template(msgspec.Struct, frozen=True):
-    spec: _ClaimSpec = _ClaimSpec()
+    spec: ClaimSpec = ClaimSpec()
 
 
 def claim_problems(subject: Subject) -> Iterator[Problem]:
@@ -53,6 +48,7 @@ def claim_problems(subject: Subject) -> Iterator[Problem]:
     for group in subject.groups:
         yield from _sharing(group.template.resource_sharing, group.field, own)
     yield from _group_filters(subject)
+    yield from claim_name_problems(subject)
 
 
 def _templates(templates: Sequence[ResourceClaimTemplate]) -> Iterator[Problem]:
@@ -75,9 +71,13 @@ def _requests(raw: msgspec.Raw, field: Field) -> Iterator[Problem]:
     except msgspec.ValidationError as error:
         yield mistyped(field, str(error))
         return
-    if not found.spec.devices.requests:
-        place = field / "spec" / "devices" / "requests"
+    spec = field / "spec"
+    if not found.spec.requests:
+        place = spec / "devices" / "requests"
         yield required(place, "at least one device request is required")
+    for where in admin_access(found.spec):
+        detail = f"the operator makes no claim with admin access; leave it out, or {REMEDY}"
+        yield forbidden(spec / where, detail)
 
 
 def _sharing(

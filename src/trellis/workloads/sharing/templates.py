@@ -12,6 +12,7 @@ from msgspec import field
 
 from trellis.api.core.resourceclaim import ResourceClaimTemplate
 from trellis.api.meta import Key, Value, detach
+from trellis.workloads.sharing.adminaccess import REMEDY, ClaimSpec, admin_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,7 @@ class Unresolved:
 
 
 _BLUEPRINT = msgspec.json.Decoder(Blueprint)
+_CLAIM = msgspec.json.Decoder(ClaimSpec)
 
 
 def resolved(found: PodCliqueSet, sharing: ResourceSharing, find: Find) -> Blueprint | Unresolved:
@@ -89,6 +91,11 @@ def _key(found: PodCliqueSet, sharing: ResourceSharing) -> Key:
 
 def _read(name: str, spec: msgspec.Raw) -> Blueprint | Unresolved:
     try:
-        return _BLUEPRINT.decode(spec)
+        found = _BLUEPRINT.decode(spec)
+        place = next(admin_access(_CLAIM.decode(found.spec)), None)
     except msgspec.MsgspecError as error:
         return Unresolved(name, f"cannot be read: {error}")
+    if place is not None:
+        # Its author may have a right to it, and whoever wrote the set need not.
+        return Unresolved(name, f"asks for admin access in spec.{place}: {REMEDY}")
+    return found

@@ -31,10 +31,10 @@ def for_each(name: str, **more: Any) -> Json:
     return shared(name, "PerReplica", **more)
 
 
-def a_spec(device_class: str) -> Json:
-    """What a ResourceClaimTemplate says, wherever it is."""
+def a_spec(device_class: str, *more: Json) -> Json:
+    """What a ResourceClaimTemplate says, wherever it is. `more` are requests beside the first."""
     request = {"name": "dev", "exactly": {"deviceClassName": device_class}}
-    return {"spec": {"devices": {"requests": [request]}}}
+    return {"spec": {"devices": {"requests": [request, *more]}}}
 
 
 _SHARING: Json = {

@@ -12,6 +12,7 @@ from tests.unit.workloads.sets import a_clique, a_set
 from tests.unit.workloads.sharing.sets import (
     EXTERNAL,
     a_sharing_set,
+    a_spec,
     a_template,
     for_all,
     for_each,
@@ -216,6 +217,34 @@ def test_a_template_that_cannot_be_read_is_told() -> None:
 
     assert claims.want == ()
     assert "cannot be read: Object missing required field `spec`" in str(claims.unresolved[0])
+
+
+def test_a_template_object_that_asks_for_admin_access_is_told_and_makes_no_claim() -> None:
+    request = {"name": "dev", "exactly": {"deviceClassName": "gpu", "adminAccess": True}}
+    template = structs.replace(
+        a_template("ext"), spec=msgspec.Raw(msgspec.json.encode(a_spec("gpu", request)))
+    )
+    claims = set_claims(
+        Outline(a_sharing_set()), known(templates={Key("default", "ext"): template})
+    )
+
+    assert names(claims) == ["rs-all-int-1", "rs-0-int-2", "rs-all-int-3"]
+    assert [str(one) for one in claims.unresolved] == [
+        "the claim template default/ext, which resourceSharing names, asks for admin access in "
+        "spec.devices.requests[1].exactly.adminAccess: make the ResourceClaim yourself and name "
+        "it in the pod spec"
+    ]
+
+
+def test_a_template_of_a_set_that_nobody_reviewed_gives_no_admin_access_either() -> None:
+    request = {"name": "dev", "adminAccess": True}
+    template = {"name": "mine", "templateSpec": a_spec("gpu", request)}
+    found = a_set("rs", resourceClaimTemplates=[template], resourceSharing=[for_all("mine")])
+
+    claims = set_claims(Outline(found), known())
+
+    assert claims.want == ()
+    assert "asks for admin access" in str(claims.unresolved[0])
 
 
 def test_a_set_that_shares_nothing_has_no_claims() -> None:
