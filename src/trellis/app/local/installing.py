@@ -12,12 +12,14 @@ from trellis.api.schema.crd import definition
 from trellis.api.schema.kinds import KINDS
 from trellis.app import wiring
 from trellis.app.manifests import bundle
+from trellis.app.manifests.admission import webhook_configurations
 from trellis.kube.discovery import discover
 from trellis.kube.verbs import apply_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trellis.api.config.types import OperatorConfiguration
     from trellis.api.meta import Resource
     from trellis.app.manifests.declarations import Manifest
     from trellis.app.manifests.installation import Installation
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 NAMESPACE = "namespace"
 WEBHOOKS = "webhooks"
+# What `deploy/kustomize/components` calls it.
+_AUTHORIZER = "authorizer"
 # The operator is a process beside the cluster here, and has no pods, no service and no file there.
 _PARTS = (NAMESPACE, "rbac", "user-roles", "flow-control", "policies", WEBHOOKS)
 
@@ -33,12 +37,20 @@ class NotServed(Exception):
     """The cluster does not know a kind that we ship objects of."""
 
 
-def shipped(installation: Installation) -> list[Manifest]:
-    """In the order to apply them: the definitions before what names their kinds."""
+def shipped(installation: Installation, configuration: OperatorConfiguration) -> list[Manifest]:
+    """In the order to apply them: the definitions before what names their kinds.
+
+    With the webhooks that are optional, where the configuration asks for what they hold.
+    """
     components = [part.component for part in wiring.parts()]
     found = bundle.parts(components, installation)
     rest = [manifest for part in _PARTS[1:] for manifest in found[part]]
-    return [*found[NAMESPACE], *(definition(served) for served in KINDS), *rest]
+    asked = {_AUTHORIZER} if configuration.authorizer.enabled else set()
+    webhooks = [one for component in components for one in component.webhooks]
+    chosen = webhook_configurations(
+        [one for one in webhooks if one.optional in asked], installation
+    )
+    return [*found[NAMESPACE], *(definition(served) for served in KINDS), *rest, *chosen]
 
 
 def called_at(manifest: Manifest, port: int) -> Manifest:

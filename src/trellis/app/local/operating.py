@@ -141,7 +141,7 @@ async def operating(
     beside: Beside, configuration: OperatorConfiguration, ports: Ports
 ) -> AsyncIterator[Companion]:
     """Installs what we ship and runs the operator for the length of a block."""
-    await _install(beside, ports)
+    await _install(beside, configuration, ports)
     config, kubeconfig = beside.folder / "operator.yaml", beside.folder / "operator.kubeconfig"
     config.write_text(file_of(at_loopback(configuration, ports)))
     token = await _token(beside.client)
@@ -185,8 +185,8 @@ def _at(server: Server, port: int) -> Server:
     return msgspec.structs.replace(server, bind_address=LOOPBACK, port=port)
 
 
-async def _install(beside: Beside, ports: Ports) -> None:
-    manifests = shipped(INSTALLATION)
+async def _install(beside: Beside, configuration: OperatorConfiguration, ports: Ports) -> None:
+    manifests = shipped(INSTALLATION, configuration)
     if beside.route is None:
         manifests = [called_at(manifest, ports.webhooks) for manifest in manifests]
     else:
