@@ -167,8 +167,8 @@ def _warnings(scaled: _Scaled, plural: str, stored: Stored) -> tuple[str, ...]:
     if not replicas:
         return (f"{_REPLICAS.shown}: scaled to zero, which counts as off and not as broken",)
     if minimum is not None and replicas < minimum:
-        said = f"{replicas} is below minAvailable, {minimum}: it is short of its minimum"
-        return (f"{_REPLICAS.shown}: {said} until it is scaled to {minimum} again",)
+        said = f"{replicas} is below minAvailable, {minimum}: as many as are asked for are enough"
+        return (f"{_REPLICAS.shown}: {said}, and the minimum holds again from {minimum} on",)
     return ()
 
 

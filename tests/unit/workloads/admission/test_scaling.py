@@ -65,7 +65,14 @@ def test_a_name_that_would_be_too_long_is_refused_where_it_grows() -> None:
     [
         pytest.param(None, ["scaled to zero"], id="a zero that is left out"),
         pytest.param(0, ["scaled to zero"], id="zero"),
-        pytest.param(2, ["2 is below minAvailable, 3"], id="below the minimum"),
+        pytest.param(
+            2,
+            [
+                "spec.replicas: 2 is below minAvailable, 3: as many as are asked for are enough, "
+                "and the minimum holds again from 3 on"
+            ],
+            id="below the minimum",
+        ),
         pytest.param(3, [], id="the minimum"),
     ],
 )
