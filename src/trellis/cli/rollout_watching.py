@@ -16,14 +16,14 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.api.labels import managed, selector
-from trellis.api.meta import Key, Object
+from trellis.api.meta import Key, Object, Resource
 from trellis.instruments.metrics import Meter
 from trellis.kube.client import Client
-from trellis.kube.errors import NotFound
+from trellis.kube.errors import Forbidden, KubeError, NotFound
 from trellis.kube.verbs import Selection
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.informer import Informer
-from trellis.runtime.racing import first
+from trellis.runtime.racing import first, raised
 from trellis.views.rollout import Report, Sight, report
 
 T = TypeVar("T", bound=Object)
@@ -36,6 +36,16 @@ class NoSuchSet(Exception):
         super().__init__(
             f"there is no PodCliqueSet {key.name!r} in namespace {key.namespace!r};"
             " name another namespace with -n"
+        )
+
+
+class NotToBeWatched(KubeError):
+    """The server will not let us follow what it has let us read."""
+
+    def __init__(self, resource: Resource, error: Forbidden) -> None:
+        # Where a server sends no initial events, it is a list that was refused.
+        super().__init__(
+            f"{error}; grant list and watch on {resource.full_name}, or use --watch=false"
         )
 
 
@@ -66,7 +76,10 @@ class Rollout:
         )
 
     async def until_over(self, tell: Callable[[str], None]) -> Report:
-        """`tell` hears how it goes, whenever anything has changed."""
+        """`tell` hears how it goes, whenever anything has changed.
+
+        Raises NotToBeWatched where that needs a right that we do not have.
+        """
         found = await self.now()
         if found.is_over:
             return found
@@ -96,6 +109,24 @@ class Rollout:
         return (await parts.list(self._selection)).objects
 
 
+class _Follower(Informer[T]):
+    """An informer that a refusal ends. Operators sit one out, because somebody may grant the right
+    later; whoever waits for a command is to hear of it now."""
+
+    def __init__(self, cache: Cache[T], client: Client, meter: Meter) -> None:
+        super().__init__(cache, client, meter)
+        self._refusal: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        await first(super().run(), raised(self._refusal))
+
+    def _on_trouble(self, error: KubeError) -> None:
+        if not isinstance(error, Forbidden):
+            super()._on_trouble(error)
+        elif not self._refusal.done():
+            self._refusal.set_result(NotToBeWatched(self.cache.resource, error))
+
+
 class _Watched:
     """All of it, as watches last told."""
 
@@ -108,9 +139,9 @@ class _Watched:
         self._groups = rollout.cache(PodCliqueScalingGroup)
 
     async def run(self) -> NoReturn:
-        """Keeps the caches; only a mistake of ours ends it."""
+        """Keeps the caches; only a refusal or a mistake of ours ends it."""
         caches: tuple[Cache[Any], ...] = (self._sets, self._cliques, self._groups)
-        await asyncio.gather(*map(self._follow, caches))
+        await first(*map(self._follow, caches))
         raise RuntimeError("a watch has ended")
 
     async def until_over(self, tell: Callable[[str], None]) -> Report:
@@ -128,7 +159,7 @@ class _Watched:
 
     async def _follow(self, cache: Cache[Any]) -> None:
         cache.on_progress(self._news.set)
-        await Informer(cache, self._rollout.client, Meter()).run()
+        await _Follower(cache, self._rollout.client, Meter()).run()
 
     def _told(self) -> Report:
         return report(

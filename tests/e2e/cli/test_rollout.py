@@ -8,16 +8,19 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from tests.e2e.cli.rollouts import command_of, ended, status
+from tests.e2e.cli.rollouts import PATIENCE_SECONDS, command_of, ended, status
 from tests.e2e.workloads.builders import a_clique, a_set
 from tests.e2e.workloads.estate import define
 from tests.e2e.workloads.grounds import own_cluster
 from tests.e2e.workloads.world import CLIQUES, SETS, World
 from tests.support.namespaces import fresh_namespace
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from tests.support.cluster import Cluster
 
@@ -207,6 +210,30 @@ async def test_so_does_the_time_that_it_is_given(world: World) -> None:
     assert errors[-1] == (
         "trellis: train is not rolled out after 1s: the operator has yet to see generation 1"
     )
+
+
+async def test_so_does_a_user_who_may_not_watch(world: World, tmp_path: Path) -> None:
+    await made(world)
+    reading = ["role", "reader", "--verb=get,list", "--resource=*.grove.io"]
+    binding = ["rolebinding", "reader", "--role=reader", "--user=jane"]
+    for created in (reading, binding):
+        await world.cluster.kubectl("-n", world.namespace, "create", *created)
+
+    async def may_read() -> bool:
+        asked = ["auth", "can-i", "list", "podcliques.grove.io", "--as", "jane"]
+        said = await world.cluster.kubectl("-n", world.namespace, *asked, check=False)
+        return said.strip() == "yes"
+
+    await eventually(may_read, "jane may read", PATIENCE_SECONDS)
+    config = yaml.safe_load(world.cluster.kubeconfig.read_text())
+    for entry in config["users"]:
+        entry["user"]["as"] = "jane"
+    janes = tmp_path / "kubeconfig"
+    janes.write_text(yaml.safe_dump(config))
+    code, output, errors = await ended(world, "train", "--kubeconfig", str(janes))
+    assert (code, output) == (1, "")
+    assert 'User "jane" cannot watch resource' in errors[-1]
+    assert errors[-1].endswith(".grove.io, or use --watch=false")
 
 
 async def test_it_need_not_be_waited_for(world: World) -> None:
