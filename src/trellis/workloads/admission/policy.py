@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -48,7 +48,7 @@ class Policy:
 SetAt: TypeAlias = Callable[["Key"], "PodCliqueSet | None"]
 MinimumAt: TypeAlias = Callable[[str, "Key"], int | None]
 PartAt: TypeAlias = Callable[[str, "Key"], "Part | None"]
-RolledAt: TypeAlias = Callable[["Key"], int]
+RolledAt: TypeAlias = Callable[["Key", Collection[str]], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,8 @@ class Stored:
 
     `minimum_at` takes the plural of a kind and a key, and gives the minAvailable of that object;
     `part_at` takes the same, and gives the place of that object in its set; `rolled_at` takes the
-    key of a set, and gives how many of its pods would be replaced if it were rolled now.
+    key of a set and the names of its cliques that are about to get another template, and gives how
+    many of its pods would be replaced if it were rolled then.
     """
 
     set_at: SetAt | None = None

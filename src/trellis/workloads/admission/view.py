@@ -16,6 +16,7 @@ from trellis.workloads.podclique.state import member_of
 from trellis.workloads.scalinggroup.state import place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from trellis.api.meta import Key
@@ -45,8 +46,8 @@ def stored(caches: Caches) -> Stored:
             return _group_part(caches, caches.groups.get(key))
         return None
 
-    def rolled_at(key: Key) -> int:
-        return pods_to_roll(caches.cliques.find(BY_SET, str(key)))
+    def rolled_at(key: Key, changed: Collection[str]) -> int:
+        return pods_to_roll(caches.cliques.find(BY_SET, str(key)), changed)
 
     return Stored(
         set_at=caches.sets.get, minimum_at=minimum_at, part_at=part_at, rolled_at=rolled_at
