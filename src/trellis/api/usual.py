@@ -11,19 +11,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A field of a pod spec: the values that say nothing, and what is inside of it."""
+    """A field of a pod spec: the values that say nothing, and what is inside of it.
+
+    `filled` gives one more such value where it depends on what is beside the field.
+    """
 
     usual: tuple[Any, ...] = ()
     inside: Mapping[str, _Part] = field(default_factory=dict)
+    filled: Callable[[Mapping[str, Any]], Any] | None = None
 
 
 def _parts(**usual: Any) -> dict[str, _Part]:
     return {name: _Part((value,)) for name, value in usual.items()}
+
+
+def _pull_policy(container: Mapping[str, Any]) -> str | None:
+    """As the server fills it in: the tag counts, also beside a digest, which needs none.
+
+    A colon before a slash is that of a port. What is no name of an image cannot be run at all.
+    """
+    image = container.get("image")
+    if not isinstance(image, str):
+        return None
+    name, _, digest = image.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
 _UNKNOWN = _Part()
@@ -55,6 +72,7 @@ _CONTAINER = _Part(
     )
     | {
         "env": _Part(inside=_parts(value="") | {"valueFrom": _Part(inside=_FIELD)}),
+        "imagePullPolicy": _Part(filled=_pull_policy),
         "lifecycle": _HOOKS,
         "livenessProbe": _PROBE,
         "ports": _Part(inside=_parts(hostPort=0, protocol="TCP")),
@@ -87,6 +105,8 @@ _POD = _parts(
     hostNetwork=False,
     hostPID=False,
     nodeSelector={},
+    # That of the PriorityClass; where it is another one, a pod that says this is refused.
+    preemptionPolicy="PreemptLowerPriority",
     restartPolicy="Always",
     # Which scheduler none stands for is the operator's to say, and never changes for a set.
     schedulerName="default-scheduler",
@@ -114,11 +134,12 @@ def _told(value: Any, parts: Mapping[str, _Part]) -> Any:
     for name, inner in value.items():
         part = parts.get(name, _UNKNOWN)
         found = _told(inner, part.inside)
-        if not _says_nothing(found, part):
+        filled = part.filled(value) if part.filled else None
+        if not _says_nothing(found, (*part.usual, filled)):
             told[name] = found
     return told
 
 
-def _says_nothing(value: Any, part: _Part) -> bool:
+def _says_nothing(value: Any, usual: tuple[Any, ...]) -> bool:
     """Lists are alike wherever they are: servers store pods in a form that has no empty ones."""
-    return value is None or value == [] or value in part.usual
+    return value is None or value == [] or value in usual

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.api.builders import POD_SPEC, a_clique
-from tests.unit.api.usual import SAYS_NOTHING, a_pod, in_container, in_volume
+from tests.unit.api.usual import PULLED, SAYS_NOTHING, a_pod, in_container, in_volume
 from trellis.api.hashes import template_hash
 from trellis.api.usual import without_usual
 
@@ -53,6 +53,7 @@ def test_what_makes_the_same_pod_is_no_update(short: Json, long: Json) -> None:
         pytest.param(a_pod(resources={}), id="the pod's own resources"),
         pytest.param(a_pod(nodeSelector={"pool": ""}), id="a selector of an empty label"),
         pytest.param(a_pod(dnsPolicy="Default"), id="another DNS policy"),
+        pytest.param(a_pod(preemptionPolicy="Never"), id="no preemption"),
         pytest.param(a_pod(restartPolicy="Never"), id="another restart policy"),
         pytest.param(a_pod(schedulerName="kai-scheduler"), id="another scheduler"),
         pytest.param(a_pod(terminationGracePeriodSeconds=0), id="no grace"),
@@ -70,6 +71,19 @@ def test_what_makes_the_same_pod_is_no_update(short: Json, long: Json) -> None:
 )
 def test_what_makes_another_pod_is_an_update(told: Json) -> None:
     assert hash_of(told) != hash_of(POD_SPEC)
+
+
+@pytest.mark.parametrize("image", PULLED)
+def test_an_image_that_is_pulled_at_another_time_is_an_update(image: str) -> None:
+    others = {"Always", "IfNotPresent", "Never"} - {PULLED[image]}
+    plain = hash_of(in_container(image=image))
+    assert all(hash_of(in_container(image=image, imagePullPolicy=one)) != plain for one in others)
+
+
+@pytest.mark.parametrize("container", [{}, {"image": None}, {"image": 1}])
+def test_when_to_pull_no_image_is_what_it_says(container: Json) -> None:
+    spec = {"containers": [container | {"imagePullPolicy": "IfNotPresent"}]}
+    assert without_usual(spec)["containers"][0]["imagePullPolicy"] == "IfNotPresent"
 
 
 @pytest.mark.parametrize("name", ["dnsPolicy", "nodeSelector", "hostNetwork", "securityContext"])

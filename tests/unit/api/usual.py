@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Json = dict[str, Any]
 
@@ -26,6 +29,7 @@ def in_volume(**fields: Any) -> Json:
     return a_pod(volumes=[{"name": "files", **fields}])
 
 
+_DIGEST = f"sha256:{'0' * 64}"
 _HTTP = {"httpGet": {"port": 80}}
 _ALL_OF_HTTP = {"httpGet": {"port": 80, "path": "/", "scheme": "HTTP"}}
 _TIMES = {
@@ -45,6 +49,7 @@ _OF_POD: Json = {
     "imagePullSecrets": [],
     "initContainers": [],
     "nodeSelector": {},
+    "preemptionPolicy": "PreemptLowerPriority",
     "readinessGates": [],
     "resourceClaims": [],
     "restartPolicy": "Always",
@@ -100,6 +105,30 @@ def _downward(**fields: Any) -> Json:
 
 def _hook(action: Json) -> Json:
     return in_container(lifecycle={"preStop": action})
+
+
+# Images, and when servers have them pulled where nothing is said of it.
+PULLED: dict[str, str] = {
+    "a": "Always",
+    "a:latest": "Always",
+    "a:latest-gpu": "IfNotPresent",
+    "registry.example/a": "Always",
+    "registry.example/a:1": "IfNotPresent",
+    "registry.example/latest": "Always",
+    "registry.example:5000/a": "Always",
+    "registry.example:5000/a:latest": "Always",
+    "registry.example:5000/a:1": "IfNotPresent",
+    "registry.example:5000": "IfNotPresent",
+    f"registry.example/a@{_DIGEST}": "IfNotPresent",
+    f"registry.example:5000/a@{_DIGEST}": "IfNotPresent",
+    f"registry.example/a:1@{_DIGEST}": "IfNotPresent",
+    # The tag counts, though it is the digest that is pulled.
+    f"registry.example/a:latest@{_DIGEST}": "Always",
+}
+
+
+def _pulled(make: Callable[..., Json], image: str) -> tuple[Json, Json]:
+    return make(image=image), make(image=image, imagePullPolicy=PULLED[image])
 
 
 _BY_HAND: dict[str, tuple[Json, Json]] = {
@@ -170,6 +199,11 @@ SAYS_NOTHING: dict[str, tuple[Json, Json]] = {
     **{
         f"{name} of a container": (in_container(), in_container(**{name: _OF_CONTAINER[name]}))
         for name in _OF_CONTAINER
+    },
+    **{f"when {image} is pulled": _pulled(in_container, image) for image in PULLED},
+    **{
+        f"when {image} is pulled by an init container": _pulled(in_init_container, image)
+        for image in ("registry.example/a", "registry.example/a:1")
     },
     **_BY_HAND,
 }
