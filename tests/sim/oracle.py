@@ -351,6 +351,11 @@ class _SetOracle:
         ready = {one["type"]: one["status"] for one in status.get("conditions", ())}.get("Ready")
         if ready != "True":
             yield f"{self._name} says Ready={ready}: {_condition(status, 'Ready')}"
+        for one in status.get("podGangStatuses", ()):
+            gang = self._get("podgangs", one["name"])
+            phase = gang.get("status", {}).get("phase") if gang is not None else None
+            if one["phase"] != phase:
+                yield f"{self._name} says that {one['name']} is {one['phase']}, and it is {phase}"
 
     def _has_ended_pods(self) -> bool:
         cliques = [self._get("podcliques", name) for name in self._wanted["podcliques"]]
