@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.e2e.workloads.builders import (
+    READY_DELAY,
     SHORT_DELAY,
     a_clique,
     a_group,
@@ -52,7 +53,9 @@ async def test_as_many_pods_go_at_once_as_are_allowed(world: World) -> None:
 
 async def test_so_do_replicas_of_a_scaling_group(world: World) -> None:
     group = a_group("g", "w", replicas=4, least=1, **TWO)
-    await started(world, a_set("wl", a_clique("w", 2, 2), podCliqueScalingGroups=[group]), 8)
+    # Both are released at once. Whether they are down at once shows only if that takes a while.
+    clique = a_clique("w", 2, 2, annotations={READY_DELAY: "3s"})
+    await started(world, a_set("wl", clique, podCliqueScalingGroups=[group]), 8)
     async with watching(world, PODS) as pods:
         await until_updated(world, "wl", await change(world, "wl", "w"))
     await all_updated(world, "w")
