@@ -6,7 +6,8 @@ pod of the name before has lost the label that it is read by and lives. What thi
 leave is gone; of what it never saw, the server knows more.
 
 Which name came before follows from the uid of the PodClique, unless a PodClique of the same name
-was there before it, or another operator: then one must have seen the ledger change, or ask.
+was there before it, or another operator, or the ledger was lost: then one must have seen it change,
+or ask.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Ancestry:
         for birth in births:
             known = self._seen_before(state.clique.metadata.namespace, birth.name)
             first = name_before(uid, state.name, birth.index, birth.name) if not known else None
-            if not known and first is None and (uid, birth.name) not in self._asked:
+            # A ledger that was lost begins anew: its first name may come after others.
+            doubtful = first is None or (not first and _has_had_pods(state))
+            if not known and doubtful and (uid, birth.name) not in self._asked:
                 untold.append(birth)
             for name in known or filter(None, (first,)):
                 if name in present or (uid, name) in self._gone:
@@ -111,3 +114,8 @@ class Ancestry:
     def _by_index(self, namespace: str, clique: str, listed: Sequence[str]) -> dict[int, str]:
         found = ((name, self._pods.get(Key(namespace, name))) for name in listed)
         return dict(by_index(clique, listed, {name: pod for name, pod in found if pod is not None}))
+
+
+def _has_had_pods(state: State) -> bool:
+    """Whether it may have: it was told of before."""
+    return state.clique.status.observed_generation is not None

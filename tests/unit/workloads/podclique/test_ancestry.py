@@ -60,6 +60,22 @@ async def test_what_is_gone_is_asked_for_once_after_a_start_and_never_where_it_w
         assert _asked(story) == [first]
 
 
+@virtual
+async def test_where_a_ledger_was_lost_its_first_name_comes_after_a_pod_out_of_sight() -> None:
+    story, clique, first, second = await a_story_that_moved_on()
+    async with story.operator():
+        await story.stage.settle(1)
+        assert await story.pods() == [second]
+    await story.stage.patch(Pod, second, {"metadata": {"labels": {MANAGED_BY: None}}})
+    await story.list_pods(clique, [first])
+    story.stage.forget()
+    async with story.operator():
+        await story.stage.settle(1)
+        assert await story.pods() == [first]
+    writes = [write for write in story.stage.writes() if "pods" in write.split("/")[0]]
+    assert writes == [f"PATCH pods/{second}", f"DELETE pods/{second}", "POST pods"]
+
+
 async def a_story_of_foreign_names() -> tuple[Story, str, str, str]:
     """A clique that took over what was listed before it was there: its uid tells of no name."""
     story, clique, (first,) = await a_running_story(1)
