@@ -37,8 +37,7 @@ async def test_a_pod_out_of_sight_goes_before_the_one_in_its_place_comes() -> No
     async with story.operator():
         await story.stage.settle(1)
         assert await story.pods() == [second]
-    writes = [write for write in story.stage.writes() if "pods" in write.split("/")[0]]
-    assert writes == [f"PATCH pods/{first}", f"DELETE pods/{first}", "POST pods"]
+    assert _pod_writes(story) == [f"PATCH pods/{first}", f"DELETE pods/{first}", "POST pods"]
 
 
 @virtual
@@ -72,8 +71,7 @@ async def test_where_a_ledger_was_lost_its_first_name_comes_after_a_pod_out_of_s
     async with story.operator():
         await story.stage.settle(1)
         assert await story.pods() == [first]
-    writes = [write for write in story.stage.writes() if "pods" in write.split("/")[0]]
-    assert writes == [f"PATCH pods/{second}", f"DELETE pods/{second}", "POST pods"]
+    assert _pod_writes(story) == [f"PATCH pods/{second}", f"DELETE pods/{second}", "POST pods"]
 
 
 async def a_story_of_foreign_names() -> tuple[Story, str, str, str]:
@@ -109,8 +107,7 @@ async def test_after_a_foreign_name_the_pod_out_of_sight_is_found_after_a_start(
     async with story.operator():
         await story.stage.settle(1)
         assert await story.pods() == [second]
-    writes = [write for write in story.stage.writes() if "pods" in write.split("/")[0]]
-    assert writes == [f"PATCH pods/{first}", f"DELETE pods/{first}", "POST pods"]
+    assert _pod_writes(story) == [f"PATCH pods/{first}", f"DELETE pods/{first}", "POST pods"]
 
 
 @virtual
@@ -131,6 +128,10 @@ async def test_a_ledger_that_moved_on_twice_before_a_pod_was_made_forgets_nobody
         await story.stage.patch(PodGang, "llm-0", {"metadata": {"annotations": {PLACEMENT: None}}})
         await story.stage.settle(1)
         assert await story.pods() == [third]
+
+
+def _pod_writes(story: Story) -> list[str]:
+    return [write for write in story.stage.writes() if "pods" in write.split("/")[0]]
 
 
 def _asked(story: Story) -> list[str]:
