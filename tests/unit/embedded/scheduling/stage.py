@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trellis.api.meta import Resource
-from trellis.kube.errors import NotFound
+from trellis.kube.errors import Forbidden, NotFound
 from trellis.kube.verbs import Deletion, merge_patch
 
 if TYPE_CHECKING:
@@ -80,7 +80,25 @@ class Stage:
 
         await self.until(is_as_wanted, f"node {name}")
 
-    async def pod(self, name: str, requests: Body | None = None, **spec: Any) -> Body:
+    async def priority(self, name: str, value: int, **more: Any) -> None:
+        """A PriorityClass that pods may name from now on."""
+        meta = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        full = self.prefix + name
+        await self.of(PRIORITIES).create(meta | {"metadata": {"name": full}, "value": value} | more)
+
+        async def is_known() -> bool:
+            # The real server admits pods by what it has heard of, which lags behind what it stores.
+            try:
+                await self.pod(f"asks-for-{name}", priorityClassName=full, dry_run=True)
+            except Forbidden:
+                return False
+            return True
+
+        await self.until(is_known, f"priority class {name}")
+
+    async def pod(
+        self, name: str, requests: Body | None = None, *, dry_run: bool = False, **spec: Any
+    ) -> Body:
         container = {
             "name": "main",
             "image": "example.com/none",
@@ -99,7 +117,8 @@ class Stage:
                     "containers": [container],
                     **spec,
                 },
-            }
+            },
+            dry_run=dry_run,
         )
 
     async def get(self, name: str) -> Body | None:

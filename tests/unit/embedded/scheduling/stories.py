@@ -16,7 +16,6 @@ from tests.unit.embedded.scheduling.stage import (
     CLASSES,
     HOSTNAME,
     PODS,
-    PRIORITIES,
     SLICES,
 )
 from trellis.kube.verbs import merge_patch
@@ -165,14 +164,14 @@ async def init_containers_and_sidecars_count(stage: Stage) -> Any:
 
 async def the_important_drive_out_the_others(stage: Stage) -> Any:
     for name, value in (("low", 10), ("mid", 100), ("high", 1000)):
-        await _priority(stage, name, value)
+        await stage.priority(name, value)
     await stage.node("a", {GPU: "4"})
     await stage.node("b", {GPU: "4"})
     await stage.pod("cheap", {GPU: "4"}, priorityClassName=f"{stage.prefix}low")
     cheap = await stage.node_of("cheap")
     await stage.pod("dear", {GPU: "4"}, priorityClassName=f"{stage.prefix}mid")
     await stage.node_of("dear")
-    await _priority(stage, "polite", 500, "Never")
+    await stage.priority("polite", 500, preemptionPolicy="Never")
     await stage.pod("polite", {GPU: "4"}, priorityClassName=f"{stage.prefix}polite")
     polite = await stage.why_not("polite")
     await stage.pod("boss", {GPU: "4"}, priorityClassName=f"{stage.prefix}high")
@@ -352,16 +351,6 @@ def _on_nodes(terms: list[Body]) -> Body:
 def _required(labels: dict[str, str], key: str) -> Body:
     term = {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
-
-
-async def _priority(stage: Stage, name: str, value: int, policy: str = "") -> None:
-    body: Body = {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": stage.prefix + name},
-        "value": value,
-    }
-    await stage.of(PRIORITIES).create(body | ({"preemptionPolicy": policy} if policy else {}))
 
 
 async def _devices(stage: Stage, node: str, memory: str, count: int, **more: Any) -> None:
