@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trellis.api.admissionpolicy import in_force, matching
 from trellis.api.grove.clustertopology import MANAGED_NAME, ClusterTopology
 from trellis.topology.guard import REFUSAL
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from trellis.topology.guard import Operator
 
 NAME = f"{MANAGED_NAME}.trellis.dev"
-_API_VERSION = "admissionregistration.k8s.io/v1"
 # The name of the request is not to be relied on: a deletion of all topologies at once has none.
 _NAMED = f"(object == null ? oldObject : object).metadata.name == '{MANAGED_NAME}'"
 # What is on its way out may lose its finalizers: the cluster's own collector takes them off.
@@ -24,28 +24,14 @@ _LEAVING = (
 
 def guard(operator: Operator) -> tuple[dict[str, Any], dict[str, Any]]:
     """The policy and the binding that puts it into force."""
-    resource = ClusterTopology.resource
-    rule = {
-        "apiGroups": [resource.group],
-        "apiVersions": [resource.version],
-        "resources": [resource.plural, f"{resource.plural}/status"],
-        "operations": ["CREATE", "UPDATE", "DELETE"],
-        # The default, written out: kubectl would take what the server adds for a difference.
-        "scope": "*",
-    }
     allowed = f"request.userInfo.username == '{operator.username}' || ({_LEAVING})"
-    policy = {
-        "failurePolicy": "Fail",
-        "matchConstraints": {"resourceRules": [rule]},
-        "matchConditions": [{"name": "managed", "expression": _NAMED}],
-        "validations": [{"expression": allowed, "message": REFUSAL, "reason": "Forbidden"}],
-    }
-    binding = {"policyName": NAME, "validationActions": ["Deny"]}
-    return (
-        _object("ValidatingAdmissionPolicy", policy),
-        _object("ValidatingAdmissionPolicyBinding", binding),
+    return in_force(
+        NAME,
+        {
+            "matchConstraints": matching(
+                ClusterTopology.resource, "CREATE", "UPDATE", "DELETE", parts=("status",)
+            ),
+            "matchConditions": [{"name": "managed", "expression": _NAMED}],
+            "validations": [{"expression": allowed, "message": REFUSAL, "reason": "Forbidden"}],
+        },
     )
-
-
-def _object(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": _API_VERSION, "kind": kind, "metadata": {"name": NAME}, "spec": spec}

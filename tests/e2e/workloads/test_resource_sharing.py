@@ -6,7 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.e2e.workloads.builders import a_clique, a_group, a_set
-from tests.e2e.workloads.world import CLAIMS, CLIQUES, GROUPS, PODS, SETS, clique_of, name_of
+from tests.e2e.workloads.world import (
+    CLAIMS,
+    CLIQUES,
+    GROUPS,
+    PATIENCE_SECONDS,
+    PODS,
+    SETS,
+    clique_of,
+    name_of,
+)
 from tests.support.api import PATCHES, Request
 from tests.support.namespaces import fresh_namespace
 from tests.support.waiting import eventually
@@ -83,7 +92,7 @@ async def until_claims(world: World, count: int, expected: set[str]) -> None:
     async def look() -> bool:
         return await world.names(CLAIMS) == expected
 
-    await eventually(look, f"{count} claims")
+    await eventually(look, f"{count} claims", PATIENCE_SECONDS)
 
 
 async def referred(world: World, count: int) -> dict[str, set[str]]:

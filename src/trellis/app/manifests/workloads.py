@@ -23,6 +23,7 @@ from trellis.app.manifests.declarations import (
     WebhookKind,
 )
 from trellis.workloads.admission.authorizer import CLUSTER
+from trellis.workloads.admission.claimrights import claim_rights
 from trellis.workloads.podclique.grants import GRANTS as CLIQUE_GRANTS
 from trellis.workloads.podcliqueset.grants import GRANTS as SET_GRANTS
 from trellis.workloads.podgang.grants import GRANTS as GANG_GRANTS
@@ -108,7 +109,12 @@ WORKLOAD_WEBHOOKS = (
     ),
 )
 
-POD_CLIQUE_SET = Component(name="podcliqueset", grants=SET_GRANTS, webhooks=WORKLOAD_WEBHOOKS)
+POD_CLIQUE_SET = Component(
+    name="podcliqueset",
+    grants=SET_GRANTS,
+    webhooks=WORKLOAD_WEBHOOKS,
+    policies=lambda _installation: claim_rights(),
+)
 POD_CLIQUE_SCALING_GROUP = Component(name="podcliquescalinggroup", grants=GROUP_GRANTS)
 POD_GANG = Component(name="podgang", grants=GANG_GRANTS)
 POD_CLIQUE = Component(name="podclique", grants=CLIQUE_GRANTS)
