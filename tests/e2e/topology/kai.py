@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tests.support.waiting import eventually
+from tests.support.definitions import served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from tests.support.api import Api
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 KAI = "/apis/kai.scheduler/v1alpha1/topologies"
 NAME = "topologies.kai.scheduler"
 _LABEL = "([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
@@ -70,17 +67,6 @@ DEFINITION: dict[str, Any] = {
 }
 
 
-@asynccontextmanager
-async def installed(api: Api) -> AsyncIterator[None]:
+def installed(api: Api) -> AbstractAsyncContextManager[None]:
     """A cluster in which KAI's kind is served, for the length of a block."""
-    await api.do("POST", DEFINITIONS, DEFINITION)
-    try:
-        await eventually(partial(api.exists, KAI), "KAI's Topology to be served")
-        yield
-    finally:
-        await api.do("DELETE", f"{DEFINITIONS}/{NAME}")
-        await eventually(partial(_is_gone, api), "KAI's Topology to be gone")
-
-
-async def _is_gone(api: Api) -> bool:
-    return not await api.exists(f"{DEFINITIONS}/{NAME}")
+    return served(api, DEFINITION, KAI)

@@ -13,12 +13,18 @@ from tests.e2e.app.operators import free_ports
 from tests.e2e.embedded.nodes.simulation import a_client
 from tests.support.cluster import OURS, Cluster, cluster
 from trellis.api.config import OperatorConfiguration
+from trellis.api.config.types import SchedulerProfile, Schedulers
 from trellis.app.local.operating import Beside, Companion, Ports, operating
 from trellis.lab.errors import LabError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+# As `deploy/` has it: whoever asks for KAI gets it, if it is there or not.
+CONFIGURATION = OperatorConfiguration(
+    scheduler=Schedulers(profiles=(SchedulerProfile(name="kai-scheduler"),))
+)
 
 
 @asynccontextmanager
@@ -46,7 +52,7 @@ async def operated(found: Cluster, folder: Path) -> AsyncIterator[Companion]:
         # Not by the client's dice, which fall alike in every run of these tests.
         drawn = free_ports()
         ports = Ports(webhooks=drawn.webhooks, health=drawn.health, metrics=drawn.metrics)
-        async with operating(beside, OperatorConfiguration(), ports) as companion:
+        async with operating(beside, CONFIGURATION, ports) as companion:
             await companion.ready()
             ended = asyncio.create_task(companion.failure())
             yield companion

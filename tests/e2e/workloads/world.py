@@ -34,6 +34,7 @@ SETS = "podcliquesets"
 CLIQUES = "podcliques"
 GROUPS = "podcliquescalinggroups"
 GANGS = "podgangs"
+POD_GROUPS = "podgroups"
 PODS = "pods"
 SERVICES = "services"
 CLAIMS = "resourceclaims"
@@ -43,6 +44,7 @@ _PREFIXES = {
     CLIQUES: "/apis/grove.io/v1alpha1",
     GROUPS: "/apis/grove.io/v1alpha1",
     GANGS: "/apis/scheduler.grove.io/v1alpha1",
+    POD_GROUPS: "/apis/scheduling.run.ai/v2alpha2",
     "horizontalpodautoscalers": "/apis/autoscaling/v2",
     "roles": "/apis/rbac.authorization.k8s.io/v1",
     "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
