@@ -17,11 +17,13 @@ from typing import Any
 from trellis.embedded.running import Plan, running
 from trellis.instruments.clock import SystemClock
 from trellis.instruments.logs import configure
+from trellis.runtime.collector import spared
 
 
 async def _serve(plan: Plan) -> None:
     async with running(plan) as cluster:
-        await cluster.ready()
+        with spared():
+            await cluster.ready()
         said = {
             "server": cluster.server,
             "token": cluster.token,

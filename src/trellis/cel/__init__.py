@@ -48,7 +48,7 @@ from trellis.cel.environment import (
     rules,
 )
 from trellis.cel.problems import BudgetSpent, CompileProblem, EvaluationProblem
-from trellis.cel.program import PER_CALL_LIMIT, Meter, Program, compile
+from trellis.cel.program import PER_CALL_LIMIT, Meter, Program, compile, compiled
 from trellis.cel.values import NOTHING, Optional, some
 
 __all__ = [
@@ -70,6 +70,7 @@ __all__ = [
     "admission",
     "cardinality",
     "compile",
+    "compiled",
     "device",
     "devices",
     "rules",

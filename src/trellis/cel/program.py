@@ -89,6 +89,11 @@ class Program:
 @lru_cache(maxsize=4096)
 def compile(expression: str, environment: Environment) -> Program:
     """A program for an expression. Raises CompileProblem; asking again costs nothing."""
+    return compiled(expression, environment)
+
+
+def compiled(expression: str, environment: Environment) -> Program:
+    """The same for whoever keeps it: nothing of it is left when they let go of it."""
     expansion = Expansion(bind=environment.bind)
     root = expansion.expanded(parsed(expression))
     if expansion.issues:

@@ -27,15 +27,19 @@ class Definitions:
     def __init__(self, world: World) -> None:
         self._world = world
         self._shelf = world.store.shelf(GROUP, PLURAL)
+        self._leaving: set[str] = set()
+        """The names of definitions that only wait for their last objects to go."""
 
     def load(self) -> None:
         """What a journal brought back is served again."""
         for record in self._shelf.list():
+            self._note(record.decoded())
             self._serve(record)
 
     def committed(self, change: Change) -> None:
         if change.resource == (GROUP, PLURAL):
             if change.deleted:
+                self._leaving.discard(change.record.name)
                 self._withdraw(change.record.decoded())
                 self._others_may_follow(change.record)
             else:
@@ -45,7 +49,7 @@ class Definitions:
 
     def _advance(self, record: Record) -> None:
         crd = record.decoded()
-        if "deletionTimestamp" in crd["metadata"]:
+        if self._note(crd):
             self._clean_up(crd, record)
             return
         status = next_status(crd, self._of_group(crd), self._world.now())
@@ -53,6 +57,12 @@ class Definitions:
             self._write_status(crd, status, record)
             return
         self._serve(record)
+
+    def _note(self, crd: Object) -> bool:
+        """Whether it is leaving, which is remembered: objects go much more often than kinds do."""
+        name, leaves = crd["metadata"]["name"], "deletionTimestamp" in crd["metadata"]
+        (self._leaving.add if leaves else self._leaving.discard)(name)
+        return leaves
 
     def _serve(self, record: Record) -> None:
         crd = record.decoded()
@@ -105,8 +115,9 @@ class Definitions:
             self._shelf.remove("", record.name, record.version)
 
     def _emptied(self, group: str, plural: str) -> None:
-        definition = self._shelf.get("", f"{plural}.{group}")
-        if definition is not None and b'"deletionTimestamp"' in definition.data:
+        name = f"{plural}.{group}"
+        definition = self._shelf.get("", name) if name in self._leaving else None
+        if definition is not None:
             self._advance(definition)
 
     def _delete(self, resource: tuple[str, str], held: Record) -> None:

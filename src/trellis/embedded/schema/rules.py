@@ -22,6 +22,7 @@ BUDGET: Final = 10_000_000
 """What one rule and all rules of one write may cost, in the units of the server."""
 _MESSAGE_LIMIT = 5 * 1024
 _PLAN = "rules"
+_ENVIRONMENTS = "environments of rules"
 _OUT_OF_BUDGET = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )
@@ -108,13 +109,13 @@ class Rule:
         self.uses_old = False
         self.message = (raw.get("message") or "").strip()
         self.field = _field(node, raw.get("fieldPath") or "")
-        self.environment = cel.rules(node.source, root=root, optional_old=self.optional)
+        self.environment = _environment(node, root=root, optional_old=self.optional)
         if self.environment is not None and raw["rule"].strip():
-            self._compile()
+            self._compile(self.environment)
 
-    def _compile(self) -> None:
+    def _compile(self, environment: cel.Environment) -> None:
         try:
-            program = cel.compile(self.raw["rule"], self.environment)
+            program = cel.compiled(self.raw["rule"], environment)
         except cel.CompileProblem as problem:
             self.problem = str(problem)
             return
@@ -124,11 +125,11 @@ class Rule:
         self.program = program
         self.uses_old = "oldSelf" in program.names
         if self.raw.get("messageExpression"):
-            self._compile_message(self.raw["messageExpression"])
+            self._compile_message(self.raw["messageExpression"], environment)
 
-    def _compile_message(self, expression: str) -> None:
+    def _compile_message(self, expression: str, environment: cel.Environment) -> None:
         try:
-            computed = cel.compile(expression, self.environment)
+            computed = cel.compiled(expression, environment)
         except cel.CompileProblem as problem:
             self.message_problem = f"messageExpression {problem}"
             return
@@ -140,6 +141,16 @@ class Rule:
     @property
     def named(self) -> str:
         return self.message or self.raw["rule"].strip()
+
+
+def _environment(node: Node, *, root: bool, optional_old: bool) -> cel.Environment | None:
+    """One for all rules of a node: with all that is below it, it may be large."""
+    made = node.plans.setdefault(_ENVIRONMENTS, {})
+    kind = root, optional_old
+    if kind not in made:
+        made[kind] = cel.rules(node.source, root=root, optional_old=optional_old)
+    found: cel.Environment | None = made[kind]
+    return found
 
 
 def _field(node: Node, path: str) -> str:

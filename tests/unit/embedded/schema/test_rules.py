@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.unit.embedded.schema.builders import TEXT, WHOLE, fields
+from trellis import cel
 from trellis.embedded.schema.correlate import NOTHING
 from trellis.embedded.schema.node import structural
-from trellis.embedded.schema.rules import has_rules, run_rules
+from trellis.embedded.schema.rules import Rule, has_rules, run_rules
 
 
 def ruled(base: dict[str, Any], rule: str, **more: Any) -> dict[str, Any]:
@@ -131,3 +132,16 @@ def test_a_rule_on_the_root_sees_the_kind_and_the_name() -> None:
 def test_a_schema_without_rules_has_nothing_to_run() -> None:
     assert not has_rules(structural(fields(a=TEXT)))
     assert has_rules(structural(fields(a={"type": "array", "items": ruled(TEXT, "true")})))
+
+
+def test_all_rules_of_a_node_know_the_same_types() -> None:
+    """Of a pod's spec these are thousands, and each rule would have its own."""
+    node = structural(ruled(PAIR, BELOW))
+    first, second = (Rule(node, {"rule": rule}, root=False) for rule in (BELOW, "self.a > 0"))
+    assert first.environment is second.environment
+
+
+def test_rules_go_with_the_schema_that_has_them() -> None:
+    cel.compile.cache_clear()
+    assert Rule(structural(ruled(PAIR, BELOW)), {"rule": BELOW}, root=False).program
+    assert cel.compile.cache_info().currsize == 0
