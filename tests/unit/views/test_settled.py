@@ -13,6 +13,8 @@ from trellis.views.rollout import Report, Verdict
 Json = dict[str, Any]
 
 GROUP = "grove.io/podcliquescalinggroup"
+CLIQUE, SCALING_GROUP = "PodClique train-0-worker", "PodCliqueScalingGroup train-0-group"
+UNSEEN = "the operator has yet to see generation 2 of"
 
 
 def scaled(wanted: int, least: int | None = None, /, **status: Any) -> Json:
@@ -35,48 +37,30 @@ def group(replicas: int = 2, least: int = 1, **status: Any) -> Json:
 @pytest.mark.parametrize(
     ("cliques", "groups", "said"),
     [
-        pytest.param(
-            [scaled(8, 2, observedGeneration=1)],
-            (),
-            "the operator has yet to see generation 2 of PodClique train-0-worker",
-            id="a PodClique that was scaled a moment ago",
-        ),
-        pytest.param(
-            [scaled(8, 2, observedGeneration=None)],
-            (),
-            "the operator has yet to see generation 2 of PodClique train-0-worker",
-            id="a PodClique that has said nothing",
-        ),
-        pytest.param(
-            [],
-            (group(observedGeneration=1, availableReplicas=2),),
-            "the operator has yet to see generation 2 of PodCliqueScalingGroup train-0-group",
-            id="a group that was scaled a moment ago",
-        ),
-        pytest.param(
-            [scaled(4, 2, replicas=4, readyReplicas=1)],
-            (),
-            "PodClique train-0-worker: 1 of 2 pods are ready",
-            id="a PodClique below its minimum, whatever the set says still",
-        ),
-        pytest.param(
-            [scaled(4, replicas=4, readyReplicas=3)],
-            (),
-            "PodClique train-0-worker: 3 of 4 pods are ready",
-            id="a PodClique of which all are needed",
-        ),
-        pytest.param(
+        ([scaled(8, 2, observedGeneration=1)], (), f"{UNSEEN} {CLIQUE}"),
+        ([scaled(8, 2, observedGeneration=None)], (), f"{UNSEEN} {CLIQUE}"),
+        ([], (group(observedGeneration=1, availableReplicas=2),), f"{UNSEEN} {SCALING_GROUP}"),
+        ([scaled(4, 2, replicas=4, readyReplicas=1)], (), f"{CLIQUE}: 1 of 2 pods are ready"),
+        ([scaled(4, replicas=4, readyReplicas=3)], (), f"{CLIQUE}: 3 of 4 pods are ready"),
+        (
             [scaled(4, 1, replicas=4, updatedReplicas=3)],
             (),
-            "PodClique train-0-worker: 3 of 4 pods have the current template",
-            id="a PodClique with an outdated pod",
+            f"{CLIQUE}: 3 of 4 pods have the current template",
         ),
-        pytest.param(
+        (
             [],
             (group(3, 2, availableReplicas=1),),
-            "PodCliqueScalingGroup train-0-group: 1 of 2 replicas are available",
-            id="a group below its minimum",
+            f"{SCALING_GROUP}: 1 of 2 replicas are available",
         ),
+    ],
+    ids=[
+        "a PodClique that was scaled a moment ago",
+        "a PodClique that has said nothing",
+        "a group that was scaled a moment ago",
+        "a PodClique below its minimum, whatever the set says still",
+        "a PodClique of which all are needed",
+        "a PodClique with an outdated pod",
+        "a group below its minimum",
     ],
 )
 def test_it_waits_for_the_parts_of_a_set_that_says_it_is_well(

@@ -256,3 +256,9 @@ def seen(area: str, title: str, which: int = 0) -> Object:
         text = text.replace(golden_word, ours)
     body: Object = json.loads(text)
     return body
+
+
+async def called(room: Room, review: Review) -> bool:
+    room.calls.clear()
+    await room.admission.validate(review)
+    return bool(room.calls)

@@ -14,6 +14,8 @@ from tests.support.virtual import VirtualClock, dice, settle
 from trellis.api.meta import Resource
 from trellis.embedded.core.cluster import ADMIN, Cluster, Settings
 from trellis.embedded.nodes import simulator
+from trellis.embedded.nodes.expanding import expand
+from trellis.embedded.nodes.loading import ready_made
 from trellis.embedded.nodes.pods import PODS, KubeletNode
 from trellis.kube.client import Client
 from trellis.kube.errors import NotFound
@@ -27,11 +29,14 @@ if TYPE_CHECKING:
     from trellis.embedded.nodes.expanding import NodePlan
     from trellis.kube.transport import Request, Response, Stream, Transport
 
+NODES = KubeletNode.resource
 ACCOUNTS = Resource("", "v1", "ServiceAccount", "serviceaccounts")
 SLICES = Resource("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", namespaced=False)
 CLAIMS = Resource("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims")
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
 NAMESPACE = "default"
+# The first of the tiny fleet.
+NODE = "tiny-r001-n01"
 
 
 @dataclass
@@ -105,7 +110,7 @@ class World:
 
     async def node(self, name: str) -> Any:
         await settle()
-        return await self.get(KubeletNode.resource, name)
+        return await self.get(NODES, name)
 
     async def add_pod(self, name: str = "pod", **given: Any) -> None:
         """A pod that is bound already, to the first node."""
@@ -138,6 +143,10 @@ async def a_world(plans: Sequence[NodePlan]) -> World:
     client = Client(cluster.transport("admin"), clock, dice(4))
     await client.of(ACCOUNTS, bytes, NAMESPACE).create({"metadata": {"name": "default"}})
     return World(client, Recorded(cluster.transport("admin")), tuple(plans))
+
+
+async def tiny(count: int = 2) -> World:
+    return await a_world(expand(ready_made("tiny"), count))
 
 
 def condition(found: Any, type_: str) -> Any:

@@ -111,6 +111,20 @@ async def a_play(body: Body) -> AsyncIterator[Play]:
         yield play
 
 
+@asynccontextmanager
+async def an_unattended_play() -> AsyncIterator[tuple[Play, dict[str, str]]]:
+    """Its operator went down just after a pod was killed. With the pods from before that."""
+    stage = await a_stage()
+    async with kubelets(stage) as nodes:
+        play = Play(stage, nodes)
+        async with stage.operator(*EVERYBODY):
+            await stage.make(PodCliqueSet, wl1_gt())
+            await stage.settle(10)
+            before = await play.pods()
+            await play.kill("wl-0-pc-a", 1)
+        yield play, before
+
+
 def survivors(before: dict[str, str], after: dict[str, str]) -> set[str]:
     uids = set(after.values())
     return {name for name, uid in before.items() if uid in uids}
@@ -275,17 +289,10 @@ async def test_a_recycled_replica_keeps_the_scale_it_had() -> None:
 
 @virtual
 async def test_a_deadline_survives_a_restart_and_is_not_begun_again() -> None:
-    stage = await a_stage()
-    async with kubelets(stage) as nodes:
-        play = Play(stage, nodes)
-        async with stage.operator(*EVERYBODY):
-            await stage.make(PodCliqueSet, wl1_gt())
-            await stage.settle(10)
-            before = await play.pods()
-            await play.kill("wl-0-pc-a", 1)
-        await stage.settle(DELAY)
+    async with an_unattended_play() as (play, before):
+        await play.stage.settle(DELAY)
         assert len(survivors(before, await play.pods())) == 9
-        async with stage.operator(*EVERYBODY):
+        async with play.stage.operator(*EVERYBODY):
             assert survivors(before, await play.pods()) == set(), (
                 "the time was up while it was down"
             )
@@ -293,31 +300,20 @@ async def test_a_deadline_survives_a_restart_and_is_not_begun_again() -> None:
 
 @virtual
 async def test_what_recovered_while_the_operator_was_down_is_left_alone() -> None:
-    stage = await a_stage()
-    async with kubelets(stage) as nodes:
-        play = Play(stage, nodes)
-        async with stage.operator(*EVERYBODY):
-            await stage.make(PodCliqueSet, wl1_gt())
-            await stage.settle(10)
-            await play.kill("wl-0-pc-a", 1)
-            before = await play.pods()
+    async with an_unattended_play() as (play, _):
+        before = await play.pods()
         await play.recover()
         assert await play.ready() == 10
-        async with stage.operator(*EVERYBODY):
-            await stage.settle(1)
+        async with play.stage.operator(*EVERYBODY):
+            await play.stage.settle(1)
             assert survivors(before, await play.pods()) == set(before)
-            assert (await stage.conditions(PodGang, "wl-0"))["Unhealthy"][0] == "False"
+            assert (await play.stage.conditions(PodGang, "wl-0"))["Unhealthy"][0] == "False"
 
 
 @virtual
 async def test_nothing_falls_on_hearsay_and_what_is_broken_on_the_server_too_does() -> None:
-    stage = await a_stage()
-    async with kubelets(stage) as nodes:
-        play = Play(stage, nodes)
-        async with stage.operator(*EVERYBODY):
-            await stage.make(PodCliqueSet, wl1_gt())
-            await stage.settle(10)
-            await play.kill("wl-0-pc-a", 1)
+    async with an_unattended_play() as (play, _):
+        stage = play.stage
         await play.recover()
         out_of_sight = await play.pods("wl-0-pc-a")
         for name in out_of_sight:
