@@ -40,12 +40,15 @@ async def annotate(world: World, annotations: Json, clique: int = 0) -> int:
 
 async def test_it_follows_an_update_to_its_end(world: World) -> None:
     await started(world, a_set("wl", a_clique("w", 3, annotations=SOON)), 3)
+    await world.cordon()
     generation = await change(world, "wl", "w")
-    code, output, errors = await ended(world, "wl", "--timeout", "60s")
-    assert (code, output) == (0, "wl: all 3 pods have the current template\n"), errors
+    async with status(world, "wl", "--timeout", "60s") as command:
+        await command.until_said("1 of 3 pods have the new template; ")
+        await world.uncordon()
+        code, output = await command.end()
+    assert (code, output) == (0, "wl: all 3 pods have the current template\n"), command.errors
     assert is_over(await world.get(SETS, "wl"), generation)
     await all_updated(world, "w")
-    assert any("of 3 pods have the new template; " in line for line in errors), errors
 
 
 async def test_with_on_delete_it_says_how_many_and_ends(world: World) -> None:
