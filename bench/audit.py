@@ -46,6 +46,18 @@ def operator_writes(lab: Lab, start: int, end: int) -> list[Write]:
     return [_write(entry) for entry in _entries(lab, start, end) if _is_operators(entry)]
 
 
+def seconds_behind(lab: Lab, start: int, end: int) -> float:
+    """How long after the last that happened to a pod the operator told the last of it."""
+    entries = list(_entries(lab, start, end))
+    told = [one.at for one in map(_write, filter(_is_operators, entries)) if one.is_status]
+    happened = [
+        one.at
+        for one in map(_write, (each for each in entries if each["verb"] in WRITES))
+        if one.kind.split("/")[0] == "pods" and one.code < 300
+    ]
+    return (max(told) - max(happened)).total_seconds()
+
+
 def counted(writes: list[Write]) -> Counter[str]:
     return Counter(map(str, writes))
 

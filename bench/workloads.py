@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bench.audit import counted, log_end, operator_writes
+from bench.audit import counted, log_end, operator_writes, seconds_behind
 from bench.ground import (
     NAMESPACES,
     SETTLING_SECONDS,
@@ -138,6 +138,8 @@ class Bench:
             until_ready = len(operator_writes(self.ground.lab, offset, ready))
             print(f"    {until_ready / pods:.2f} writes a pod until all are ready")
             self._report(counted(operator_writes(self.ground.lab, offset, quiet)), pods)
+            behind = seconds_behind(self.ground.lab, offset, quiet)
+            print(f"    last status {behind:.2f} s after the last that happened to a pod")
             await asyncio.sleep(SETTLED_SECONDS)
             settled = counted(operator_writes(self.ground.lab, quiet, log_end(self.ground.lab)))
             told = "".join(f", {count} {what}" for what, count in settled.most_common())

@@ -28,7 +28,7 @@ _LAST_SECOND = 24.0
 # So that about as many strike as are drawn: this far apart they lie on average.
 _APART = {Where.CALL: 7, Where.EVENT: 9, Where.HOOK: 2, Where.TURN: 400}
 _FEWEST, _MOST = 18, 34
-_ENCORES = 30
+_ENCORES, _LAST_ENCORES = 30, 6
 
 
 def drawn(seed: int) -> Story:
@@ -125,6 +125,11 @@ class Drawer:
         for _ in range(_ENCORES):
             act = self.rng.choice(_BUSY)(self)
             yield structs.replace(act, at=round(self.rng.uniform(0.5, 3.0), 2))
+        # All of that comes to nothing where the sets are gone.
+        for _ in range(_LAST_ENCORES):
+            for namespace, name, shape, _replicas in self._sets:
+                body = shape.body(name, 2)
+                yield Act(1.0, "recreate", {"namespace": namespace, "body": body})
 
     def _faults(self, instances: int) -> Iterator[Fault]:
         liked = [kind for kind in Kind if self.rng.random() < 0.4] or list(Kind)

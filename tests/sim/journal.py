@@ -12,33 +12,35 @@ import structlog
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_hearers: list[Callable[[str, str], None]] = []
+_ERRORS = structlog.make_filtering_bound_logger(logging.ERROR)
 
 
 @contextmanager
 def listening(complain: Callable[[str, str], None]) -> Iterator[None]:
-    """Complains of every error that is logged, for the length of a block."""
-    _configure()
-    _hearers.append(complain)
+    """Complains of every error that is logged, for the length of a block. Then logs go where they
+    went before: other tests of this process look at theirs."""
+
+    def heard(_: Any, __: str, event: structlog.typing.EventDict) -> Any:
+        complain("error", _shown(event))
+        raise structlog.DropEvent
+
+    before = structlog.get_config() if structlog.is_configured() else None
+    # No logger is to remember this: it would be deaf to whoever listens next.
+    structlog.configure(
+        processors=[structlog.contextvars.merge_contextvars, heard],
+        wrapper_class=_ERRORS,
+        cache_logger_on_first_use=False,
+    )
     try:
         yield
     finally:
-        _hearers.pop()
+        structlog.reset_defaults()
+        if before is not None:
+            structlog.configure(**before)
 
 
-def _configure() -> None:
-    if not structlog.is_configured():
-        structlog.configure(
-            processors=[structlog.contextvars.merge_contextvars, _heard],
-            wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-            cache_logger_on_first_use=True,
-        )
-
-
-def _heard(_: Any, __: str, event: structlog.typing.EventDict) -> Any:
+def _shown(event: structlog.typing.EventDict) -> str:
     told = {name: value for name, value in event.items() if name not in ("event", "exc_info")}
     error = event.get("exc_info")
     shown = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else ""
-    for hearer in _hearers:
-        hearer("error", f"{event.get('event')} {shown} {told}")
-    raise structlog.DropEvent
+    return f"{event.get('event')} {shown} {told}"

@@ -26,11 +26,12 @@ from tests.sim.operators import Operator, Surroundings
 from tests.sim.oracle import Oracle
 from tests.sim.story import Where
 from tests.sim.swift import collected
-from tests.sim.watching import watchers
+from tests.sim.watching import Fence, watchers
 from tests.sim.watching.falls import Falls
 from tests.sim.watching.finding import Finding
 from tests.sim.watching.hearing import Hearing, lasting
-from tests.sim.watching.requests import unguarded
+from tests.sim.watching.promptness import Promptness
+from tests.sim.watching.requests import repeated, unguarded
 from tests.sim.wire import Trouble
 from tests.support.virtual import dice
 
@@ -113,10 +114,21 @@ def tell(story: Story, manner: Manner | None = None) -> Report:
         return runner.run(main())
 
 
-def _is_unfenced(story: Story) -> bool:
-    """Whether operators work side by side, and one may hear much later than the other."""
+def _fence(story: Story) -> Fence:
+    if story.instances == 1 or story.lease:
+        return Fence.WHOLE
     late = story.news_delay > _PROMPT_SECONDS or any(f.kind in _DEAFENING for f in story.faults)
-    return story.instances > 1 and not story.lease and late
+    return Fence.DEAF if late else Fence.OPEN
+
+
+def _is_undisturbed(story: Story) -> bool:
+    """Whether one operator works all the time, and hears of everything soon."""
+    alone = story.instances == 1 and not story.faults and not any(story.skews)
+    return alone and story.news_delay <= _PROMPT_SECONDS and not any(map(_disturbs, story.acts))
+
+
+def _disturbs(act: Act) -> bool:
+    return act.what in ("bounce", "jump")
 
 
 class _Teller:
@@ -139,10 +151,13 @@ class _Teller:
         self._watchers = watchers(
             self._chronicle,
             self._hearing,
-            unfenced=_is_unfenced(story),
+            fence=_fence(story),
             exact=not any(story.skews) and all(act.what != "jump" for act in story.acts),
             unharmed=story.unharmed,
         )
+        self._undisturbed = _is_undisturbed(story)
+        if self._undisturbed:
+            self._watchers = (*self._watchers, Promptness())
         self._chronicle.hearers.append(self._committed)
         self._hook_trouble = Trouble(
             self._struck, {(f.where, f.at): f for f in story.faults if f.where is Where.HOOK}
@@ -313,7 +328,8 @@ class _Teller:
         self._note(f"{who}: {request} {status}")
         if request.method not in _WRITES or "/leases" in request.path:
             return
-        for finding in unguarded(request):
+        again = repeated(request, status, self._chronicle) if self._undisturbed else ()
+        for finding in (*unguarded(request), *again):
             self._found(finding)
         changes = "/events" not in request.path and status < 400
         self._report.writes += changes

@@ -42,8 +42,17 @@ class _Waiting(NamedTuple):
     since: float
 
 
+class Span(NamedTuple):
+    """When a key may be looked at: as soon as nothing new has come for it until `due`, and `latest`
+    then however much comes."""
+
+    due: float
+    latest: float
+
+
 class _Later(NamedTuple):
     due: float
+    latest: float
     priority: Priority
 
 
@@ -94,21 +103,27 @@ class Agenda(Generic[K]):
         return None
 
     def add(
-        self, key: K, now: float, priority: Priority = Priority.NORMAL, earliest: float = 0.0
+        self, key: K, now: float, priority: Priority = Priority.NORMAL, when: Span | None = None
     ) -> None:
-        """It is to be looked at: now, not before `earliest`, or soon if it has just failed."""
+        """It is to be looked at: now, `when` it may be, or soon if it has just failed."""
         failed = self._failures.get(key)
         active = key in self._active
         due = failed.last + SECONDS_AFTER_FAILURE if failed and not active else now
-        self.add_at(key, max(due, earliest), now, priority)
+        span = when or Span(due, due)
+        self._add_in(key, Span(max(due, span.due), max(due, span.latest)), now, priority)
 
     def add_at(self, key: K, due: float, now: float, priority: Priority = Priority.NORMAL) -> None:
         """It is to be looked at then, or sooner if it is to be anyway."""
-        if due <= now:
+        known = self._later.get(key)
+        self._add_in(key, Span(min(due, known.due) if known else due, due), now, priority)
+
+    def _add_in(self, key: K, span: Span, now: float, priority: Priority) -> None:
+        if span.due <= now:
             self._make_wait(key, now, priority)
         elif key not in self._waiting:
-            known = self._later.get(key, _Later(due, priority))
-            later = _Later(min(due, known.due), max(priority, known.priority))
+            known = self._later.get(key, _Later(*span, priority))
+            latest = min(span.latest, known.latest)
+            later = _Later(min(span.due, latest), latest, max(priority, known.priority))
             if later != self._later.get(key):
                 self._later[key] = later
                 self._note_due(key, later.due)

@@ -3,7 +3,8 @@
 
 What happens to a thousand pods within seconds wakes their owner a thousand times. Its first turns
 come at once, so that nobody waits for nothing; then they are spaced, and each does the work of all
-that came meanwhile.
+that came meanwhile. When the stream ends, nobody has to wait for the next turn in line: it comes as
+soon as nothing has happened for a moment.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ class Pace:
 
     burst: int = 1
     seconds: float = 0.0
+    lull: float = 0.0
+    """After so many seconds in which nothing happened there is another turn anyway; 0: there is
+    not."""
 
 
 STEADY = Pace()
@@ -40,15 +44,21 @@ class Paced(Generic[K]):
         return len(self._full_at)
 
     def took(self, key: K, now: float) -> None:
-        """The key had a turn."""
+        """The key had a turn. Turns that it had in lulls do not put off the next one for longer."""
         if self._pace.seconds:
-            self._full_at[key] = max(self._full_at.get(key, now), now) + self._pace.seconds
+            full = max(self._full_at.get(key, now), now) + self._pace.seconds
+            self._full_at[key] = min(full, now + self._pace.burst * self._pace.seconds)
             self._sweep(now)
 
     def due(self, key: K, now: float) -> float:
-        """When the key may have its next turn: now, or later."""
+        """When the key may have its next turn at the latest: now, or later."""
         full = self._full_at.get(key, now)
         return max(now, full - (self._pace.burst - 1) * self._pace.seconds)
+
+    def lull(self, key: K, now: float) -> float:
+        """When it may have its next turn if nothing happens until then."""
+        latest = self.due(key, now)
+        return min(now + self._pace.lull, latest) if self._pace.lull else latest
 
     def _sweep(self, now: float) -> None:
         if len(self._full_at) >= self._sweep_at:

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from trellis.runtime.agenda import Agenda, Priority
+from trellis.runtime.agenda import Agenda, Priority, Span
 from trellis.runtime.backoff import Backoff
 from trellis.runtime.pace import STEADY, Pace, Paced
 
@@ -53,7 +53,8 @@ class WorkQueue(Generic[K]):
     def add(self, key: K, priority: Priority = Priority.NORMAL) -> None:
         if not self._closed:
             now = self._clock.monotonic()
-            self._agenda.add(key, now, priority, self._paced.due(key, now))
+            when = Span(self._paced.lull(key, now), self._paced.due(key, now))
+            self._agenda.add(key, now, priority, when)
             self._changed()
 
     def add_after(self, key: K, seconds: float, priority: Priority = Priority.NORMAL) -> None:

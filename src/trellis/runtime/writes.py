@@ -37,6 +37,8 @@ T = TypeVar("T", bound=Object)
 
 # What was decided on longer ago than that, while the server turned us away, is decided on anew.
 DECIDED_SECONDS = 0.5
+# For so long after the last write that was no status more may follow it.
+CALM_SECONDS = 0.1
 VERBS = ("create", "patch", "delete", "status")
 
 
@@ -60,13 +62,17 @@ class Writes:
     ) -> None:
         self._client = client
         self._may_write = may_write
+        self._urgent = 0
+        self._urgent_at = -CALM_SECONDS
         self._counter = count_writes(meter)
         self.barrier = barrier
 
     @property
     def is_busy(self) -> bool:
-        """Whether so much is on its way to the API that what can wait had better."""
-        return self._client.gate.is_crowded
+        """Whether so much is on its way to the API that a status had better wait. Where all else is
+        done, statuses do not wait for each other: each would be told after all others."""
+        of_late = self._client.clock.monotonic() - self._urgent_at < CALM_SECONDS
+        return (self._urgent > 0 or of_late) and self._client.gate.is_crowded
 
     async def create(self, owner: str, cache: Cache[Any], key: Key, body: bytes) -> Metadata:
         """Makes an object for the owner with that uid."""
@@ -172,6 +178,8 @@ class Writes:
         if not self._may_write():
             raise LeadershipLost(f"not allowed to {verb} {cache.resource.plural} {key} any more")
         self._counter.labels(cache.resource.full_name, verb).inc()
+        urgent = verb != "status"
+        self._urgent += urgent
         try:
             yield
         except Outdated as error:
@@ -183,6 +191,10 @@ class Writes:
         except asyncio.CancelledError:
             self.barrier.doubt(owner, cache, key)
             raise
+        finally:
+            if urgent:
+                self._urgent -= 1
+                self._urgent_at = self._client.clock.monotonic()
 
 
 def count_writes(meter: Meter, resources: Iterable[Resource] = ()) -> Counter:

@@ -23,19 +23,25 @@ if TYPE_CHECKING:
     from trellis.runtime.notes import Note
     from trellis.runtime.status import WithStatus
 
-QUIET_SECONDS = 0.2
-# What is told of others' statuses comes after those, so it must not wait for as long again. What
-# nobody's status is told of can wait for longer.
-ABOVE_SECONDS = 0.1
-ALONE_SECONDS = 0.4
+# Half a second after the last that happened to its pods a set's status is true: a PodClique tells,
+# then its group or gang, then the set. Each also hears of it late, and is written in its own time.
+QUIET_SECONDS = 0.15
+# What is told of others' statuses comes after those, so it must not wait for as long again.
+ABOVE_SECONDS = 0.05
+ALONE_SECONDS = 0.12
 NEW_SECONDS = 2.0
-# In an update, steps that follow each other faster than this are told together.
-STEPS_SECONDS = 1.5
-# And nothing of it is told more often than this.
+# Nothing of an update is told more often than this. Steps that follow each other at once are told
+# together; and what only says in other words how far others are waits for longer, lest it uses up
+# the turn of what they tell next.
 STEP_SECONDS = 1.0
+TOGETHER_SECONDS = 0.3
+WORDS_SECONDS = 1.5
+# However fast its steps follow each other, what is told is never older than this.
+STEPS_SECONDS = 3.0
 # While more urgent writes are on their way it is asked again after so long.
-BUSY_SECONDS = 0.5
-# For how long a status may be out of date in a stream: at first, and when that goes on and on.
+BUSY_SECONDS = 0.3
+# For how long a status may be out of date in any other stream: at first, and when that goes on and
+# on.
 FIRST_PATIENCE_SECONDS = 10.0
 MOST_PATIENCE_SECONDS = 30.0
 _MOST_OBJECTS = 100_000
@@ -51,21 +57,29 @@ class Haste(Enum):
     NEXT_STEP = auto()
     """One of these: at once, but not twice in a second."""
     SOON = auto()
+    WITH_STEPS = auto()
+    """It changes with every step, and nobody acts on it."""
     NOW_AND_THEN = auto()
-    """It changes step by step for long, as in an update, and nobody acts on it."""
+    """Only words change, with what others tell of steps."""
     WHEN_MORE_IS_KNOWN = auto()
     """Nothing was told of the object yet, and that its parts are on their way is no news."""
 
 
 _NOW = (Haste.AT_ONCE, Haste.FIRST_STEP)
-_STEPS = (Haste.FIRST_STEP, Haste.NEXT_STEP, Haste.NOW_AND_THEN)
-_QUIET = {Haste.WHEN_MORE_IS_KNOWN: NEW_SECONDS, Haste.NOW_AND_THEN: STEPS_SECONDS}
+_STEPS = (Haste.FIRST_STEP, Haste.NEXT_STEP, Haste.WITH_STEPS, Haste.NOW_AND_THEN)
+_CAPPED = (Haste.WITH_STEPS, Haste.NOW_AND_THEN)
+_QUIET = {
+    Haste.WHEN_MORE_IS_KNOWN: NEW_SECONDS,
+    Haste.WITH_STEPS: TOGETHER_SECONDS,
+    Haste.NOW_AND_THEN: WORDS_SECONDS,
+}
 
 
 @dataclass(slots=True)
 class _Stale:
-    """What is stored is no longer true: when that is to be mended."""
+    """What is stored is no longer true: since when, and when that is to be mended."""
 
+    since: float
     due: float
     until: float
     """At the latest."""
@@ -104,10 +118,7 @@ class StatusPacer:
         if not differs(found, status):
             self._forget(uid)
             return None
-        quiet = _QUIET.get(haste, self._quiet)
-        busy = io.is_busy
-        left = self._left(uid, now, max(quiet, BUSY_SECONDS) if busy else quiet, busy=busy)
-        left = max(0.0 if haste is Haste.NEXT_STEP else left, self._left_of_step(uid, now))
+        left = max(self._left(uid, now, haste, busy=io.is_busy), self._left_of_step(uid, now))
         if left > 0 and haste not in _NOW:
             return left
         await io.write_status(self._cache, found, status, notes)
@@ -133,15 +144,22 @@ class StatusPacer:
         self._stale.pop(uid, None)
         self._patience.pop(uid, None)
 
-    def _left(self, uid: str, now: float, quiet: float, *, busy: bool) -> float:
+    def _left(self, uid: str, now: float, haste: Haste, *, busy: bool) -> float:
         stale = self._stale.get(uid)
+        quiet = _QUIET.get(haste, self._quiet)
+        if busy:
+            quiet = max(quiet, BUSY_SECONDS)
         if stale is None:
             if len(self._stale) >= _MOST_OBJECTS:
                 return 0.0
             patience = self._patience.get(uid, FIRST_PATIENCE_SECONDS)
-            stale = self._stale[uid] = _Stale(due=now + quiet, until=now + max(patience, quiet))
+            stale = self._stale[uid] = _Stale(now, now + quiet, now + max(patience, quiet))
         elif now < stale.due or busy:
             stale.due = min(now + quiet, stale.until)
+        if haste is Haste.NEXT_STEP:
+            return 0.0
+        if haste in _CAPPED:
+            return min(stale.due, stale.since + STEPS_SECONDS) - now
         return stale.due - now
 
     def _written(self, uid: str, now: float) -> None:

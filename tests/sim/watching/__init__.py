@@ -7,6 +7,7 @@ the past, and says what is wrong with a commit; none ever looks at a cache of th
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from tests.sim.watching.falls import Falls
@@ -30,27 +31,39 @@ if TYPE_CHECKING:
     from tests.sim.watching.hearing import Hearing
 
 
-# An operator that is deaf for a while may make a pod again that another has just replaced, of which
-# it never heard. Without fencing nobody can keep it from that; it must be mended at once.
-UNFENCED_SECONDS = 5.0
+# What one of two operators is just making lands even if the other has decided otherwise meanwhile;
+# and one that is deaf for a while may make a pod again that the other has just replaced, of which
+# it never heard. Without fencing nobody can keep them from that; it must be mended at once.
+IN_FLIGHT_SECONDS = 0.5
+DEAF_SECONDS = 5.0
+
+
+class Fence(Enum):
+    """How well operators are kept apart, by for how long two may be at odds."""
+
+    WHOLE = 0.0
+    """One works at a time."""
+    OPEN = IN_FLIGHT_SECONDS
+    """Several do, and hear of each other soon."""
+    DEAF = DEAF_SECONDS
+    """Several do, and one may hear much later than the other."""
 
 
 def watchers(
     chronicle: Chronicle,
     hearing: Hearing,
     *,
-    unfenced: bool,
+    fence: Fence,
     exact: bool,
     unharmed: Collection[str] = (),
 ) -> tuple[Watcher, ...]:
-    """`hearing`: how old views may be. `unfenced`: several operators work at once, and nothing
-    keeps them apart. `exact`: all clocks are right. `unharmed` are the cliques of which no pod is
-    to be deleted."""
+    """`hearing`: how old views may be. `exact`: all clocks are right. `unharmed` are the cliques of
+    which no pod is to be deleted."""
     policies = Policies()
     return (
         policies,
         Owners(chronicle),
-        Replicas(chronicle, patience=UNFENCED_SECONDS if unfenced else 0.0),
+        Replicas(chronicle, patience=fence.value),
         Ledgers(),
         Gates(chronicle, hearing),
         Statuses(chronicle, hearing, policies),
@@ -58,7 +71,7 @@ def watchers(
         Requests(),
         Rolling(chronicle, hearing, policies, exact=exact),
         # Of two that work at once, one that is deaf may take for broken what the other saw well.
-        Falls(chronicle, hearing, policies, exact=exact and not unfenced),
+        Falls(chronicle, hearing, policies, exact=exact and fence is not Fence.DEAF),
         Sizes(),
         Harm(unharmed),
     )

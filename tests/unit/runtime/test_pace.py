@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import asyncio
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,3 +64,55 @@ async def test_a_queue_hands_out_a_busy_key_at_its_pace_and_loses_nothing() -> N
         times.append(clock.monotonic())
         queue.succeed("busy")
     assert times == [0.0, 0.0, 0.25, 0.5, 0.75]
+
+
+@virtual
+async def test_when_a_stream_ends_the_last_turn_comes_after_a_lull_and_not_at_the_pace() -> None:
+    clock = VirtualClock()
+    pace = Pace(burst=1, seconds=0.5, lull=0.125)
+    queue: WorkQueue[str] = WorkQueue(clock, dice(1), pace=pace)
+    times = []
+
+    async def work() -> None:
+        while (key := await queue.take()) is not None:
+            times.append(clock.monotonic())
+            queue.succeed(key)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work())
+        # Sixteen changes within a second: a turn for the first, and at the pace for the others.
+        for _ in range(16):
+            queue.add("busy")
+            await clock.sleep(0.0625)
+        assert times == [0.0, 0.5]
+        await clock.sleep(0.0625)
+        assert times == [0.0, 0.5, 1.0]
+        queue.add("busy")
+        await clock.sleep(0.0625)
+        queue.add("busy")
+        await clock.sleep(2.0)
+        queue.close()
+    assert times == [0.0, 0.5, 1.0, 1.25]
+
+
+@virtual
+async def test_what_was_asked_for_a_time_comes_then_however_much_happens() -> None:
+    clock = VirtualClock()
+    queue: WorkQueue[str] = WorkQueue(clock, dice(1), pace=Pace(burst=1, seconds=8.0, lull=0.5))
+    queue.add("busy")
+    await queue.take()
+    queue.succeed("busy", after=1.0)
+    for _ in range(3):
+        queue.add("busy")
+        await clock.sleep(0.25)
+    assert await queue.take() == "busy"
+    assert clock.monotonic() == 1.0
+
+
+def test_turns_in_lulls_do_not_put_off_the_next_one_for_longer() -> None:
+    paced: Paced[str] = Paced(Pace(burst=2, seconds=0.5, lull=0.05))
+    for turn in range(100):
+        paced.took("a", 10.0 + turn * 0.05)
+    last = 10.0 + 99 * 0.05
+    assert paced.lull("a", last) == last + 0.05
+    assert paced.due("a", last) == last + 0.5

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.support.memory_api import MemoryApi
 from tests.support.virtual import VirtualClock, dice, virtual
 from tests.unit.runtime.builders import BOXES, Box, BoxStatus, a_box, a_delta
-from trellis.api.meta import encode
+from trellis.api.meta import Key, encode
 from trellis.instruments.metrics import Meter
 from trellis.kube.client import Client
 from trellis.runtime.barrier import Barrier
@@ -21,27 +24,56 @@ from trellis.workloads.pacing import (
     NEW_SECONDS,
     QUIET_SECONDS,
     STEP_SECONDS,
+    STEPS_SECONDS,
+    TOGETHER_SECONDS,
+    WORDS_SECONDS,
     Haste,
     StatusPacer,
 )
 
+if TYPE_CHECKING:
+    from trellis.kube.transport import Request, Response
+
 CLOCK = VirtualClock()
+
+
+class PatientApi(MemoryApi):
+    """Answers only while it is said to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def request(self, request: Request) -> Response:
+        await self.answers.wait()
+        return await super().request(request)
 
 
 class Desk:
     """A box in a cluster, and somebody who writes its status."""
 
     async def open(self) -> Box:
-        self.api = MemoryApi()
+        self.api = PatientApi()
         self.client = client = Client(self.api, CLOCK, dice(1))
         meter = Meter()
         recorder = Recorder(client, meter, reporter="toys.dev/operator", instance="one")
-        self.io = IO(Writes(client, Barrier(), meter, lambda: True), recorder)
+        self.writes = Writes(client, Barrier(), meter, lambda: True)
+        self.io = IO(self.writes, recorder)
         self.cache = Cache(BOXES, Box)
         self.pacer = StatusPacer(self.cache, CLOCK)
         made = await client.of(BOXES, Box, "nursery").create(encode(a_box(resource_version="")))
         self.api.requests.clear()
         return made
+
+    @property
+    def limit(self) -> int:
+        """How many requests may be under way."""
+        return self.client.gate.window.limit
+
+    async def make(self, name: str) -> None:
+        body = encode(a_box(name, resource_version=""))
+        await self.writes.create("owner", self.cache, Key("nursery", name), body)
 
     async def write(self, box: Box, balls: int, haste: Haste = Haste.SOON) -> float | None:
         return await self.pacer.write(self.io, box, BoxStatus(balls=balls), haste=haste)
@@ -52,11 +84,11 @@ class Desk:
     async def box(self) -> Box:
         return await self.client.of(BOXES, Box, "nursery").get("box")
 
-    async def stream(self) -> float:
+    async def stream(self, haste: Haste = Haste.SOON) -> float:
         """Changes it over and over until it is written; returns after how many seconds."""
         box = await self.box()
         began, balls = CLOCK.monotonic(), box.status.balls
-        while (left := await self.write(box, balls := balls + 1)) is not None:
+        while (left := await self.write(box, balls := balls + 1, haste)) is not None:
             await CLOCK.sleep(min(left, 0.05))
         return CLOCK.monotonic() - began
 
@@ -102,16 +134,39 @@ async def test_after_a_quiet_moment_a_stream_is_told_of_as_soon_as_the_first() -
 async def test_a_status_waits_while_the_client_is_busy_with_other_writes() -> None:
     desk = Desk()
     box = await desk.open()
-    places = [await desk.client.gate.enter() for _ in range(desk.client.gate.window.limit)]
+    desk.api.answers.clear()
+    making = [asyncio.create_task(desk.make(f"more-{n}")) for n in range(desk.limit)]
+    await CLOCK.sleep(0)
     began = CLOCK.monotonic()
     while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
         await CLOCK.sleep(left)
-    assert desk.api.writes == []
-    for place in places:
-        desk.client.gate.leave(place, None)
+    assert CLOCK.monotonic() >= began + 2
+    desk.api.answers.set()
+    await asyncio.gather(*making)
+    assert "PATCH box/status" not in desk.api.writes
     await CLOCK.sleep(BUSY_SECONDS)
     assert await desk.write(box, 1) is None
-    assert desk.api.writes == ["PATCH box/status"]
+    assert desk.api.writes[-1] == "PATCH box/status"
+
+
+@virtual
+async def test_where_all_else_is_done_statuses_do_not_wait_for_each_other() -> None:
+    desk = Desk()
+    await desk.open()
+    boxes = desk.client.of(BOXES, Box, "nursery")
+    many = [f"box-{n}" for n in range(desk.limit)]
+    found = [await boxes.create(encode(a_box(name, resource_version=""))) for name in many]
+    desk.api.answers.clear()
+    telling = [asyncio.create_task(desk.write(box, 1, Haste.AT_ONCE)) for box in found]
+    await CLOCK.sleep(1)
+    assert desk.client.gate.is_crowded
+    assert not desk.io.is_busy
+    making = asyncio.create_task(desk.make("more"))
+    await CLOCK.sleep(1)
+    assert desk.io.is_busy
+    desk.api.answers.set()
+    await asyncio.gather(*telling, making)
+    assert not desk.io.is_busy
 
 
 @virtual
@@ -149,6 +204,22 @@ async def test_steps_are_told_at_once_but_not_twice_in_a_second_and_a_new_beginn
     assert await desk.tell(3, Haste.NEXT_STEP) is None
     assert await desk.tell(4, Haste.AT_ONCE) is None
     assert desk.api.writes == ["PATCH box/status"] * 4
+
+
+@pytest.mark.parametrize(
+    ("haste", "quiet"),
+    [(Haste.WITH_STEPS, TOGETHER_SECONDS), (Haste.NOW_AND_THEN, WORDS_SECONDS)],
+    ids=["counts", "words"],
+)
+@virtual
+async def test_what_changes_with_every_step_is_told_together_and_is_never_old(
+    haste: Haste, quiet: float
+) -> None:
+    desk = Desk()
+    await desk.open()
+    assert await desk.tell(1, haste) == pytest.approx(quiet)
+    assert await desk.stream(haste) == pytest.approx(STEPS_SECONDS)
+    assert await desk.stream(haste) == pytest.approx(STEPS_SECONDS)
 
 
 @virtual

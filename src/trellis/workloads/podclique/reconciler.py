@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from trellis.workloads.podclique.state import State
     from trellis.workloads.updates.progress import CliqueFacts
 
-PACE = Pace(burst=8, seconds=0.25)
+PACE = Pace(burst=8, seconds=0.25, lull=0.04)
 _MOST_REMEMBERED = 4096
 
 

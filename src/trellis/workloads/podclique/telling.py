@@ -89,7 +89,7 @@ def haste(
     untold = not state.clique.status.conditions
     if untold and not state.pods and (trouble is None or trouble.is_wait):
         return Haste.WHEN_MORE_IS_KNOWN
-    return Haste.NOW_AND_THEN if is_under_way(after) and trouble is None else Haste.SOON
+    return Haste.WITH_STEPS if is_under_way(after) and trouble is None else Haste.SOON
 
 
 def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:
@@ -102,7 +102,7 @@ def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: date
         # What breaks before that is written would count as never having been up.
         return True
     # What an update takes down itself, nobody makes anew.
-    armed = not (is_under_way(before) and is_under_way(after))
+    armed = not is_under_way(before)
     return armed and _turned(before, after) and breach.was_up(state, counted, now)
 
 

@@ -30,6 +30,7 @@ from trellis.workloads.updates.progress import (
     progress_of,
     selected,
     span_of,
+    tells_of,
 )
 from trellis.workloads.updates.reading import budget, pods_listed, rolls, strategy_of
 
@@ -66,6 +67,7 @@ def update_facts(
         outdated=outdated,
         updated=counted.updated,
         released=released,
+        announced=tells_of(state.owner.status, state.outline.generation_hash),
         chosen=_chosen(state, current) if moving and rolls(state.owner) else (),
     )
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from trellis.workloads.podgang.rolling import Renewals
     from trellis.workloads.podgang.state import State
 
-PACE = Pace(burst=8, seconds=0.5)
+PACE = Pace(burst=8, seconds=0.5, lull=0.04)
 # Somebody else has written the gang; what they wrote is on its way and wakes it sooner.
 OVERTAKEN_SECONDS = 1.0
 
@@ -235,7 +235,7 @@ class Reconciler:
         if status.is_new(gang, standing):
             return Haste.WHEN_MORE_IS_KNOWN
         is_updated = found.state.place.replica in selected(found.state.set.status)
-        return Haste.NOW_AND_THEN if is_updated else Haste.SOON
+        return Haste.WITH_STEPS if is_updated else Haste.SOON
 
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewal:
-    """Of one PodClique: these indices get new names, and why. `again`: when more may follow."""
+    """Of one PodClique: these indices get new names, and why, unless its scaling group tells of
+    that. `again`: when more may follow."""
 
     indices: tuple[int, ...] = ()
     why: str = ""
@@ -43,8 +44,9 @@ class Renewals:
     found: Mapping[str, Renewal] = field(default_factory=dict)
 
     def told(self) -> Iterator[tuple[str, str]]:
-        """The PodCliques whose pods are renewed, each with why."""
-        return ((name, one.why) for name, one in self.found.items() if one.indices)
+        """The PodCliques whose events are to say that pods are renewed, each with why."""
+        found = self.found.items()
+        return ((name, one.why) for name, one in found if one.indices and one.why)
 
     @property
     def again(self) -> datetime | None:
@@ -98,16 +100,14 @@ def _outlook(part: Part, listing: Listing, state: State, now: datetime) -> Outlo
 
 def _grouped(state: State, listings: Mapping[str, Listing]) -> Iterator[tuple[str, Renewal]]:
     for parts in _replicas(state):
-        group, place = parts[0].member.group, parts[0].member.place.group
-        if group is None or place is None or len(parts) < len(group.clique_names):
+        group = parts[0].member.group
+        if group is None or len(parts) < len(group.clique_names):
             continue
         mark = release(state.set, state.outline, group)
         ready = all(_has_template(one, state) and is_released(one.clique, mark) for one in parts)
         if ready and any(_is_outdated(one, listings[one.name]) for one in parts):
-            why = f"Renewing all pods of replica {place.replica} of {place.full_name}"
             for one in parts:
-                indices = tuple(listings[one.name].entries)
-                yield one.name, Renewal(indices=indices, why=why)
+                yield one.name, Renewal(indices=tuple(listings[one.name].entries))
 
 
 def _replicas(state: State) -> Iterator[list[Part]]:

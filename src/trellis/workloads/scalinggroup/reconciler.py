@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from trellis.workloads.scalinggroup.status import Told
     from trellis.workloads.trouble import Trouble, Written
 
-_PACE = Pace(burst=8, seconds=0.5)
+_PACE = Pace(burst=8, seconds=0.5, lull=0.04)
 
 
 def controller(means: Means, caches: Caches) -> Controller[PodCliqueScalingGroup]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from tests.unit.workloads.podclique.builders import (
     NOW,
@@ -24,6 +25,7 @@ from tests.unit.workloads.podclique.fates import (
 )
 from tests.unit.workloads.sets import a_clique, a_set
 from trellis.api.conditions import Motion
+from trellis.api.grove.updates import CliqueProgress
 from trellis.api.reasons import objects
 from trellis.workloads.outline import Outline
 from trellis.workloads.pacing import Haste
@@ -67,6 +69,19 @@ def test_gang_termination_waits_for_a_breach_of_what_was_up() -> None:
     assert awaited(a_scene(1, pods=some_pods(CRASHED), status=told(up)))
     starting = told(a_scene(1, pods=some_pods(PENDING)))
     assert not awaited(a_scene(1, pods=some_pods(STARTING), status=starting))
+
+
+def test_a_breach_that_ends_with_an_update_is_told_with_its_last_step() -> None:
+    up = a_scene(1, pods=some_pods(READY))
+    down = told(a_scene(1, pods=some_pods(CRASHED), status=told(up)))
+    began = CliqueProgress(
+        update_started_at=NOW, pod_clique_set_generation_hash="new", pod_template_hash="new"
+    )
+    over = structs.replace(began, update_ended_at=LATER)
+    back = a_scene(1, pods=some_pods(READY), status=structs.replace(down, update_progress=began))
+    after = structs.replace(told(back, LATER), update_progress=over)
+    found = haste(back.state, census(back.state), after, None, LATER)
+    assert found is Haste.NEXT_STEP
 
 
 @pytest.mark.parametrize("startup", ["CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"])

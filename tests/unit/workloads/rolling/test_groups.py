@@ -130,6 +130,8 @@ async def test_status_tells_of_the_update_of_a_group() -> None:
         assert whole["updateProgress"]["totalPodCliqueScalingGroupsCount"] == 1
         told = [reason for reason, _ in await show.stage.events(X)]
         assert {"UpdateStarted", "UpdateStep", "UpdateCompleted"} <= set(told)
+        member = [reason for reason, _ in await show.stage.events(f"{X}-1-b")]
+        assert sorted(member) == ["UpdateCompleted", "UpdateStarted"], "its group tells the steps"
 
 
 @virtual

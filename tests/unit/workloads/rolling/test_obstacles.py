@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 
 A, X = "llm-0-a", "llm-0-x"
 GHOST = {"metadata": {"name": "ghost"}, "value": 7}
+Part = type[PodClique] | type[PodCliqueScalingGroup]
+
+
+def for_both(word: str, of_clique: str, of_group: str) -> pytest.MarkDecorator:
+    """Once for the clique and once for the group, each with a word of its own."""
+    cases = [(PodClique, A, of_clique), (PodCliqueScalingGroup, X, of_group)]
+    return pytest.mark.parametrize(("kind", "name", word), cases)
 
 
 async def ask_for_ghost(show: Show) -> None:
@@ -44,11 +51,9 @@ async def test_nothing_that_is_ready_goes_for_a_priority_class_that_is_missing()
 
 
 @virtual
-@pytest.mark.parametrize(
-    ("kind", "name", "noun"), [(PodClique, A, "pods"), (PodCliqueScalingGroup, X, "replicas")]
-)
+@for_both("noun", "pods", "replicas")
 async def test_what_waits_for_a_priority_class_serves_and_says_so(
-    kind: type[PodClique] | type[PodCliqueScalingGroup], name: str, noun: str
+    kind: Part, name: str, noun: str
 ) -> None:
     async with a_show(wl()) as show:
         await ask_for_ghost(show)
@@ -115,11 +120,9 @@ async def test_a_pod_that_is_refused_is_said_to_be_one_that_cannot_be_made() -> 
 
 
 @virtual
-@pytest.mark.parametrize(
-    ("kind", "name", "clique"), [(PodClique, A, "a"), (PodCliqueScalingGroup, X, "b")]
-)
+@for_both("clique", "a", "b")
 async def test_what_has_passed_its_deadline_is_stalled_until_it_goes_on(
-    kind: type[PodClique] | type[PodCliqueScalingGroup], name: str, clique: str
+    kind: Part, name: str, clique: str
 ) -> None:
     body = wl()
     template, late = body["spec"]["template"], {"progressDeadline": "30s"}

@@ -53,6 +53,18 @@ def test_a_rolling_update_ends_and_only_then_moves_the_hashes() -> None:
     assert condition(over) == ("False", "UpdateCompleted")
 
 
+def test_a_rolling_update_does_not_end_before_it_is_known_whose_turn_it_is() -> None:
+    """Who has yet to hear from the set that pods were taken down does not wait for others."""
+    early = clique(ROLLING, released=False, announced=False, now=LATER)
+    assert early.update_progress is not None
+    assert early.update_progress.update_ended_at is None
+    assert early.current_pod_template_hash == OLD
+    for released, announced in ((False, True), (True, False)):
+        over = clique(ROLLING, released=released, announced=announced, now=LATER)
+        assert over.update_progress is not None
+        assert over.update_progress.update_ended_at == LATER
+
+
 def test_by_hand_an_update_begins_and_ends_in_one_moment() -> None:
     edited = clique(AT_REST, outdated=3, strategy=ON_DELETE, chosen=("a",))
     progress = edited.update_progress

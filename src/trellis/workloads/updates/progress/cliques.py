@@ -32,7 +32,8 @@ class CliqueFacts:
 
     `generation`: the hash of the set's templates if this PodClique has what they say of it, else
     empty. `outdated` and `updated` are live pods. `chosen`: Ready pods being replaced now.
-    `released`: its outdated pods may be renewed.
+    `released`: its outdated pods may be renewed. `announced`: the set has told of its templates, so
+    that it is known whose turn it is.
     """
 
     strategy: str
@@ -43,6 +44,7 @@ class CliqueFacts:
     outdated: int
     updated: int
     released: bool = True
+    announced: bool = True
     chosen: tuple[str, ...] = ()
 
 
@@ -74,7 +76,8 @@ def clique_status(
         strategy=facts.strategy,
         changed=not known and (by_hand or facts.released),
         outdated=facts.outdated > 0 and facts.released,
-        ended=facts.outlook.ended,
+        # Who does not know that it is its turn does not wait for what was taken down.
+        ended=facts.outlook.ended and (by_hand or facts.released or facts.announced),
     )
     found = span(span_of(before), turn, now)
     progress = _clique_progress(before, found, facts)
