@@ -89,37 +89,36 @@ class Stage:
         async def is_known() -> bool:
             # The real server admits pods by what it has heard of, which lags behind what it stores.
             try:
-                await self.pod(f"asks-for-{name}", priorityClassName=full, dry_run=True)
+                asking = self._pod(f"asks-for-{name}", {}, {"priorityClassName": full})
+                await self.of(PODS).create(asking, dry_run=True)
             except Forbidden:
                 return False
             return True
 
         await self.until(is_known, f"priority class {name}")
 
-    async def pod(
-        self, name: str, requests: Body | None = None, *, dry_run: bool = False, **spec: Any
-    ) -> Body:
+    async def pod(self, name: str, requests: Body | None = None, **spec: Any) -> Body:
+        return await self.of(PODS).create(self._pod(name, requests or {}, spec))
+
+    def _pod(self, name: str, requests: Body, spec: Body) -> Body:
         container = {
             "name": "main",
             "image": "example.com/none",
-            "resources": {"requests": requests or {}, "limits": _extended(requests or {})},
+            "resources": {"requests": requests, "limits": _extended(requests)},
             **spec.pop("container", {}),
         }
         labels = spec.pop("labels", {})
-        return await self.of(PODS).create(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": name, "labels": labels},
-                "spec": {
-                    "schedulerName": self.scheduler,
-                    "terminationGracePeriodSeconds": 5,
-                    "containers": [container],
-                    **spec,
-                },
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {
+                "schedulerName": self.scheduler,
+                "terminationGracePeriodSeconds": 5,
+                "containers": [container],
+                **spec,
             },
-            dry_run=dry_run,
-        )
+        }
 
     async def get(self, name: str) -> Body | None:
         try:
