@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from trellis.workloads.lookout import Lookout
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from trellis.api.meta import Object, Value
+    from trellis.api.meta import Metadata, Object, Value
     from trellis.instruments.clock import Clock
+    from trellis.runtime.bell import Bell
     from trellis.runtime.cache import Cache
     from trellis.runtime.io import IO
     from trellis.runtime.notes import Note
@@ -38,8 +41,8 @@ TOGETHER_SECONDS = 0.3
 WORDS_SECONDS = 1.5
 # However fast its steps follow each other, what is told is never older than this.
 STEPS_SECONDS = 3.0
-# While more urgent writes are on their way it is asked again after so long.
-BUSY_SECONDS = 0.3
+# While more urgent writes are on their way, one of those whose status waits asks again after this.
+LOOK_SECONDS = 0.1
 # For how long a status may be out of date in any other stream: at first, and when that goes on and
 # on.
 FIRST_PATIENCE_SECONDS = 10.0
@@ -95,11 +98,18 @@ class StatusPacer:
         self._stale: dict[str, _Stale] = {}
         self._patience: dict[str, float] = {}
         self._stepped: dict[str, float] = {}
+        self._lookout = Lookout()
         cache.subscribe(self._followed)
 
     def __len__(self) -> int:
         """Of how many objects it remembers anything."""
-        return len(self._stale.keys() | self._patience.keys() | self._stepped.keys())
+        known = self._stale.keys() | self._patience.keys() | self._stepped.keys()
+        return len(known) + len(self._lookout)
+
+    @property
+    def bell(self) -> Bell:
+        """Rung for objects whose status waited for more urgent writes: it is to be tried again."""
+        return self._lookout.bell
 
     async def write(
         self,
@@ -118,7 +128,7 @@ class StatusPacer:
         if not differs(found, status):
             self._forget(uid)
             return None
-        left = max(self._left(uid, now, haste, busy=io.is_busy), self._left_of_step(uid, now))
+        left = self._left(found.metadata, now, haste, busy=io.is_busy)
         if left > 0 and haste not in _NOW:
             return left
         await io.write_status(self._cache, found, status, notes)
@@ -143,26 +153,35 @@ class StatusPacer:
     def _forget(self, uid: str) -> None:
         self._stale.pop(uid, None)
         self._patience.pop(uid, None)
+        self._lookout.leave(uid)
 
-    def _left(self, uid: str, now: float, haste: Haste, *, busy: bool) -> float:
-        stale = self._stale.get(uid)
-        quiet = _QUIET.get(haste, self._quiet)
-        if busy:
-            quiet = max(quiet, BUSY_SECONDS)
+    def _left(self, found: Metadata, now: float, haste: Haste, *, busy: bool) -> float:
+        if not busy:
+            self._lookout.all_is_calm()
+        left, stale = 0.0, self._noted(found.uid, now, haste, busy=busy)
+        if stale is not None and haste is not Haste.NEXT_STEP:
+            latest = stale.since + STEPS_SECONDS if haste in _CAPPED else stale.until
+            left = min(stale.due, latest) - now
+            if busy and left > 0:
+                left = latest - now
+                if self._lookout.waits(found):
+                    left = min(LOOK_SECONDS, left)
+        return max(left, self._left_of_step(found.uid, now))
+
+    def _noted(self, uid: str, now: float, haste: Haste, *, busy: bool) -> _Stale | None:
+        """That something happened; None where that is no longer remembered, of too many."""
+        stale, quiet = self._stale.get(uid), _QUIET.get(haste, self._quiet)
         if stale is None:
             if len(self._stale) >= _MOST_OBJECTS:
-                return 0.0
+                return None
             patience = self._patience.get(uid, FIRST_PATIENCE_SECONDS)
             stale = self._stale[uid] = _Stale(now, now + quiet, now + max(patience, quiet))
         elif now < stale.due or busy:
             stale.due = min(now + quiet, stale.until)
-        if haste is Haste.NEXT_STEP:
-            return 0.0
-        if haste in _CAPPED:
-            return min(stale.due, stale.since + STEPS_SECONDS) - now
-        return stale.due - now
+        return stale
 
     def _written(self, uid: str, now: float) -> None:
+        self._lookout.leave(uid)
         stale = self._stale.pop(uid, None)
         if stale is None or now < stale.until:
             self._patience.pop(uid, None)

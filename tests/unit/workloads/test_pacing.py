@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,8 +19,8 @@ from trellis.runtime.io import IO
 from trellis.runtime.recorder import Recorder
 from trellis.runtime.writes import Writes
 from trellis.workloads.pacing import (
-    BUSY_SECONDS,
     FIRST_PATIENCE_SECONDS,
+    LOOK_SECONDS,
     MOST_PATIENCE_SECONDS,
     NEW_SECONDS,
     QUIET_SECONDS,
@@ -32,6 +33,8 @@ from trellis.workloads.pacing import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from trellis.kube.transport import Request, Response
 
 CLOCK = VirtualClock()
@@ -62,9 +65,23 @@ class Desk:
         self.io = IO(self.writes, recorder)
         self.cache = Cache(BOXES, Box)
         self.pacer = StatusPacer(self.cache, CLOCK)
-        made = await client.of(BOXES, Box, "nursery").create(encode(a_box(resource_version="")))
+        made = await self.made("box")
         self.api.requests.clear()
         return made
+
+    async def made(self, name: str) -> Box:
+        body = encode(a_box(name, resource_version=""))
+        return await self.client.of(BOXES, Box, "nursery").create(body)
+
+    @asynccontextmanager
+    async def busy(self) -> AsyncIterator[None]:
+        """As many others as may be are being made."""
+        self.api.answers.clear()
+        making = [asyncio.create_task(self.make(f"more-{n}")) for n in range(self.limit)]
+        await CLOCK.sleep(0)
+        yield
+        self.api.answers.set()
+        await asyncio.gather(*making)
 
     @property
     def limit(self) -> int:
@@ -134,28 +151,47 @@ async def test_after_a_quiet_moment_a_stream_is_told_of_as_soon_as_the_first() -
 async def test_a_status_waits_while_the_client_is_busy_with_other_writes() -> None:
     desk = Desk()
     box = await desk.open()
-    desk.api.answers.clear()
-    making = [asyncio.create_task(desk.make(f"more-{n}")) for n in range(desk.limit)]
-    await CLOCK.sleep(0)
-    began = CLOCK.monotonic()
-    while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
-        await CLOCK.sleep(left)
-    assert CLOCK.monotonic() >= began + 2
-    desk.api.answers.set()
-    await asyncio.gather(*making)
+    async with desk.busy():
+        began = CLOCK.monotonic()
+        while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
+            await CLOCK.sleep(left)
+        assert CLOCK.monotonic() >= began + 2
     assert "PATCH box/status" not in desk.api.writes
-    await CLOCK.sleep(BUSY_SECONDS)
+    await CLOCK.sleep(QUIET_SECONDS)
     assert await desk.write(box, 1) is None
     assert desk.api.writes[-1] == "PATCH box/status"
+
+
+@virtual
+async def test_of_many_that_wait_for_other_writes_one_looks_and_wakes_the_others() -> None:
+    desk = Desk()
+    await desk.open()
+    woken: list[Key] = []
+    desk.pacer.bell.subscribe(woken.append)
+    first, second, third = [await desk.made(f"box-{n}") for n in range(3)]
+    async with desk.busy():
+        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
+        for other in (second, third):
+            assert await desk.write(other, 1) == pytest.approx(FIRST_PATIENCE_SECONDS)
+        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
+        # What is true again has nothing to wait for: the next one looks.
+        assert await desk.write(first, 0) is None
+        assert woken == [second.metadata.key]
+        assert await desk.write(second, 1) == pytest.approx(LOOK_SECONDS)
+        await CLOCK.sleep(2 * LOOK_SECONDS)
+    woken.clear()
+    await CLOCK.sleep(LOOK_SECONDS)
+    assert await desk.write(second, 1) is None
+    assert woken == [second.metadata.key, third.metadata.key]
+    assert await desk.write(third, 1) is None
+    assert len(desk.pacer) == 0
 
 
 @virtual
 async def test_where_all_else_is_done_statuses_do_not_wait_for_each_other() -> None:
     desk = Desk()
     await desk.open()
-    boxes = desk.client.of(BOXES, Box, "nursery")
-    many = [f"box-{n}" for n in range(desk.limit)]
-    found = [await boxes.create(encode(a_box(name, resource_version=""))) for name in many]
+    found = [await desk.made(f"box-{n}") for n in range(desk.limit)]
     desk.api.answers.clear()
     telling = [asyncio.create_task(desk.write(box, 1, Haste.AT_ONCE)) for box in found]
     await CLOCK.sleep(1)

@@ -60,10 +60,12 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
     """The controller that makes pods."""
     wakes = _Wakes(caches)
     by_owner = controller_of(PodClique.resource)
+    reconciler = Reconciler(means, caches)
     return Controller(
         name="podclique",
         cache=caches.cliques,
-        reconcile=Reconciler(means, caches).reconcile,
+        reconcile=reconciler.reconcile,
+        bells=(reconciler.pacer.bell,),
         woken_by=(
             Wakes(caches.pods, by_owner),
             Wakes(caches.claims, by_owner),
@@ -87,7 +89,7 @@ class Reconciler:
         self._outlines = Outlines()
         self._actor = Actor(means, caches)
         self._departed = Departed(caches.pods, means.env.clock)
-        self._pacer = StatusPacer(caches.cliques, means.env.clock)
+        self.pacer = StatusPacer(caches.cliques, means.env.clock)
         self._chosen: Recent[tuple[str, str], tuple[str, ...]] = Recent(_MOST_REMEMBERED)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
@@ -121,7 +123,7 @@ class Reconciler:
             state = replace(state, parents=parents_not_ready(self._caches, state))
         update = self._remembered(state, update_facts(state, counted, done.trouble, now))
         after = status(state, counted, update, done.trouble, now)
-        left = await self._pacer.write(
+        left = await self.pacer.write(
             io,
             state.clique,
             after,

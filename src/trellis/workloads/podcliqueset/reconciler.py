@@ -65,7 +65,7 @@ def controllers(
             cache=caches.sets,
             reconcile=whole.reconcile,
             woken_by=_wakes_of_sets(caches),
-            bells=(board.bell,),
+            bells=(board.bell, whole.pacer.bell),
             reads=(caches.pods,),
             pace=PACE,
             workers=workers,

@@ -64,7 +64,7 @@ class SetReconciler:
         self._clock = clock
         self._belongings = Belongings(caches)
         self._serving = Serving(caches)
-        self._pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
+        self.pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
         self._sight = Sight(
             clique=caches.cliques.get,
             group=caches.groups.get,
@@ -87,14 +87,14 @@ class SetReconciler:
             return DONE
         if (excess := self._excess(found)) is not None:
             tells = refused(found, excess, Pass(found.metadata.generation, self._clock.now()))
-            left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)
+            left = await self.pacer.write(io, found, tells.status, tells.notes, tells.haste)
             return DONE if left is None else Again(left)
         layout = self._layouts.of(self._outlines.of(found))
         seen = survey(layout, self._sight)
         kept = await self._belongings.keep(io, found, layout.outline, seen)
         state = self._state(found, layout, seen, kept.troubles)
         tells = told(state, Pass(found.metadata.generation, self._clock.now()))
-        left = await self._pacer.write(io, found, tells.status, tells.notes, tells.haste)
+        left = await self.pacer.write(io, found, tells.status, tells.notes, tells.haste)
         return ending(kept.written, left)
 
     def _state(

@@ -69,11 +69,13 @@ def controller(means: Means, caches: Caches) -> Controller[PodGang]:
     kai = KaiSide() if is_enabled(means.configuration.scheduler) else None
     most = means.configuration.trellis.limits.clique_replicas
     observer = Observer(caches, means.env.clock, most)
+    reconciler = Reconciler(means, caches, observer, kai)
     return Controller(
         name="podgang",
         cache=caches.gangs,
-        reconcile=Reconciler(means, caches, observer, kai).reconcile,
+        reconcile=reconciler.reconcile,
         woken_by=Waking(caches).wakes(kai),
+        bells=(reconciler.pacer.bell,),
         identity=observer.identity,
         pace=PACE,
         workers=means.configuration.controllers.pod_gang.concurrent_syncs,
@@ -92,7 +94,7 @@ class Reconciler:
         ailing = Ailing(caches, observer, limits.group_replicas)
         self._confirming = Confirming(caches, observer, ailing)
         self._handing = Handing(kai)
-        self._pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
+        self.pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         claim = self._observer.claim(key)
@@ -226,7 +228,7 @@ class Reconciler:
         gang = found.gang
         wanted = status.status(gang, standing, Pass(gang.metadata.generation, found.now))
         notes = status.notes(gang, standing)
-        return await self._pacer.write(io, gang, wanted, notes, self._haste(found, standing))
+        return await self.pacer.write(io, gang, wanted, notes, self._haste(found, standing))
 
     def _haste(self, found: Found, standing: Standing) -> Haste:
         gang = found.gang

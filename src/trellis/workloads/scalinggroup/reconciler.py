@@ -56,11 +56,13 @@ _PACE = Pace(burst=8, seconds=0.5, lull=0.04)
 
 def controller(means: Means, caches: Caches) -> Controller[PodCliqueScalingGroup]:
     """The controller that keeps the PodCliques of scaling groups, and tells how these are."""
+    reconciler = Reconciler(means, caches)
     return Controller(
         name="podcliquescalinggroup",
         cache=caches.groups,
-        reconcile=Reconciler(means, caches).reconcile,
+        reconcile=reconciler.reconcile,
         woken_by=wakes(caches),
+        bells=(reconciler.pacer.bell,),
         pace=_PACE,
         workers=means.configuration.controllers.pod_clique_scaling_group.concurrent_syncs,
     )
@@ -73,7 +75,7 @@ class Reconciler:
         self._caches = caches
         self._outlines = Outlines()
         self._rosters = Rosters()
-        self._pacer = StatusPacer(caches.groups, self._clock, ABOVE_SECONDS)
+        self.pacer = StatusPacer(caches.groups, self._clock, ABOVE_SECONDS)
         self._children = Children(cache=caches.cliques, compare=compare_clique)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
@@ -158,7 +160,7 @@ class Reconciler:
     async def _tell(
         self, io: IO, group: PodCliqueScalingGroup, tells: Told, found: Trouble | None
     ) -> Outcome:
-        later = await self._pacer.write(io, group, tells.status, tells.notes, tells.haste)
+        later = await self.pacer.write(io, group, tells.status, tells.notes, tells.haste)
         if found is not None and found.error is not None:
             raise found.error
         # Nobody tells when a name that belongs to somebody else becomes free.
