@@ -45,3 +45,4 @@ async def test_a_pod_of_a_scaling_group_costs_three_writes_and_little_more() -> 
     each = dict.fromkeys(("DELETE pods", "POST pods", "PATCH pods"), pods)
     assert found == {**each, "PATCH podcliques": replicas, "PATCH podgangs": replicas}
     assert max(told.values()) <= 3 * replicas, "of every kind three for each replica at most"
+    assert sum(told.values()) <= 9 * replicas, told
