@@ -157,8 +157,13 @@ async def still_there(p: Probe) -> None:
     name = await stuck(p)
     path = p.path("v1", "configmaps", "held", ns=name)
     await p.see("PATCH", path, {"data": {"a": "2"}}, patch="merge", pick=lambda body: body["data"])
+    # Its conditions, and who manages them, are there only after the first sweep.
     await p.see(
-        "PATCH", f"{NAMESPACES}/{name}", {"metadata": {"labels": {"a": "b"}}}, patch="merge"
+        "PATCH",
+        f"{NAMESPACES}/{name}",
+        {"metadata": {"labels": {"a": "b"}}},
+        patch="merge",
+        pick=lambda body: [body["metadata"]["labels"], body["spec"], body["status"]["phase"]],
     )
 
 

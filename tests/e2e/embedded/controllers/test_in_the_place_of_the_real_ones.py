@@ -60,8 +60,6 @@ KNOWN = {
     "Available when ready": _HASH,
     "kube_controllers: a change of a Deployment's template makes a second ReplicaSet and scales "
     "the first down": _HASH,
-    "namespaces: what is in a Terminating namespace can still be changed and read": "ours does "
-    "not wait for five seconds before it sweeps, so that the conditions are there already",
 }
 SEED = 7
 
