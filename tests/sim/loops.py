@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 _MOST_HELD_BACK = 400
 _FALLS = 3
 _FALL_WITHIN = 4000
+# So many turns in one moment are of somebody who comes back for ever, and time never goes on.
+MOST_TURNS_AT_ONCE = 20_000
+_MOMENT_SECONDS = 1e-6
+
+
+class TimeStandsStill(Exception):
+    """There is always something left to do now."""
 
 
 class SimLoop(VirtualLoop):
@@ -34,6 +41,7 @@ class SimLoop(VirtualLoop):
         self.at_turn: dict[int, Callable[[], None]] = {}
         self._ranks = _Ranks(rng) if order is Order.PRIORITY else None
         self._tasks_made = 0
+        self._moment, self._moment_began = 0.0, 0
         self.set_task_factory(self._task)
 
     def _task(self, _: Any, coroutine: Any, **more: Any) -> _NumberedTask:
@@ -44,6 +52,7 @@ class SimLoop(VirtualLoop):
 
     def _run_once(self) -> None:
         self.turns += 1
+        self._look_at_the_clock()
         due = self.at_turn.pop(self.turns, None)
         if due is not None:
             due()
@@ -59,6 +68,14 @@ class SimLoop(VirtualLoop):
         super()._run_once()
         # What became able to go on meanwhile has its chance with the others, next time.
         self._ready.extendleft(reversed(held_back))
+
+    def _look_at_the_clock(self) -> None:
+        if self.time() > self._moment + _MOMENT_SECONDS:
+            self._moment, self._moment_began = self.time(), self.turns
+        elif self.turns - self._moment_began > MOST_TURNS_AT_ONCE:
+            # What is then cancelled has turns to end in.
+            self._moment_began = self.turns
+            raise TimeStandsStill(f"{MOST_TURNS_AT_ONCE} turns at {self._moment:.3f} s")
 
     def _put_in_order(self) -> None:
         """As tasks were made. asyncio keeps some in sets, which have the order of addresses."""

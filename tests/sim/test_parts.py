@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.sim.__main__ import main
 from tests.sim.drawing import drawn
 from tests.sim.ends import differences
 from tests.sim.faults import Kind
 from tests.sim.grammar import ENTRIES, fields
+from tests.sim.loops import SimLoop, TimeStandsStill
 from tests.sim.regressions import Kept, all_kept, keep
 from tests.sim.running import Tally, told_to_the_end
 from tests.sim.shrinking import shrunk
-from tests.sim.story import Act, Fault, Story, Where
+from tests.sim.story import Act, Fault, Order, Story, Where
 from tests.sim.telling import Report
 from tests.sim.watching.finding import Finding
+from tests.support.virtual import dice
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def _report(story: Story, *findings: Finding) -> Report:
@@ -53,6 +56,20 @@ def test_a_story_that_fails_otherwise_is_not_taken_for_a_shorter_one() -> None:
         return _report(one, Finding("I-04" if one.faults else "L-01", "either"))
 
     assert shrunk(story, told) == story
+
+
+@pytest.mark.parametrize("order", Order, ids=lambda order: order.name.lower())
+def test_who_comes_back_for_ever_in_one_moment_breaks_the_story_off(order: Order) -> None:
+    async def restless() -> None:
+        await asyncio.sleep(1.5)
+        while True:
+            await asyncio.sleep(1e-15)
+
+    with (
+        asyncio.Runner(loop_factory=lambda: SimLoop(order, dice(1))) as runner,
+        pytest.raises(TimeStandsStill, match=r"turns at 1\.500 s"),
+    ):
+        runner.run(restless())
 
 
 def test_ends_that_differ_are_told_apart_by_where_they_do() -> None:

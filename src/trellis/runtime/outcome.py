@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 
+# Whoever comes back sooner may find that, for all its clock can tell, it is still too early: for
+# ever, where time stands still while there is work, as it does in simulations.
+LEAST_SECONDS = 0.001
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """Nothing is left to do until something changes."""
@@ -20,7 +25,7 @@ class Again:
 
     def __post_init__(self) -> None:
         # A time that has passed already means: as soon as the others had their turn.
-        object.__setattr__(self, "after", max(0.0, self.after))
+        object.__setattr__(self, "after", max(LEAST_SECONDS, self.after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from trellis.runtime.controller import Controller, Wakes, controller_of, priorit
 from trellis.runtime.env import Env
 from trellis.runtime.io import IO
 from trellis.runtime.loop import HELD_SECONDS, OUTCOMES, Loop
-from trellis.runtime.outcome import DONE, Again, FailedForGood, Outcome
+from trellis.runtime.outcome import DONE, LEAST_SECONDS, Again, FailedForGood, Outcome
 from trellis.runtime.recorder import Recorder
 from trellis.runtime.writes import Writes
 
@@ -132,9 +132,20 @@ def test_outcomes(end: Outcome | Exception, counted: str, runs: int) -> None:
 
 @virtual.virtual
 async def test_again_is_after_the_time_that_was_asked_for() -> None:
-    scene = Scene(ending(Again(60.0), Again(5.0), Again(-1.0)))
+    scene = Scene(ending(Again(60.0), Again(5.0)))
     await asyncio.sleep(3600)
-    assert scene.times == [0.0, 60.0, 65.0, 65.0]
+    assert scene.times == [0.0, 60.0, 65.0]
+
+
+@pytest.mark.parametrize("after", [-1.0, 0.0, 7e-15], ids=["passed", "now", "too little to tell"])
+@virtual.virtual
+async def test_time_passes_even_for_a_run_that_always_wants_to_come_back_at_once(
+    after: float,
+) -> None:
+    scene = Scene(ending(*[Again(after)] * 5))
+    await asyncio.sleep(3600)
+    expected = [n * LEAST_SECONDS for n in range(6)]
+    assert scene.times == pytest.approx(expected)
 
 
 @virtual.virtual
