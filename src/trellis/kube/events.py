@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -19,11 +20,16 @@ _CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True):
-    """One object as it is now, or None in its place when it is gone."""
+    """One object as it is now, or None in its place when it is gone.
+
+    `leaving`: since when one that is gone was being deleted. None: nobody said that it was, and it
+    may only be out of sight.
+    """
 
     namespace: str
     name: str
     object: T | None
+    leaving: datetime | None = None
 
 
 class Snapshot(msgspec.Struct, Generic[T], frozen=True):
@@ -58,6 +64,7 @@ class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
+    deletion_timestamp: datetime | None = None
 
 
 class _Object(msgspec.Struct):
@@ -111,8 +118,10 @@ class Reader(Generic[T]):
     def _change(self, line: bytes, head: _Head) -> Moment[T]:
         metadata = head.object.metadata
         if head.type == "DELETED":
-            # What it last was may not even be readable: that it is gone is all there is to know.
-            gone: Change[T] = Change(metadata.namespace, metadata.name, None)
+            # What it last was may not even be readable: that it is gone is all there is to know,
+            # and whether it was to go. News of that may have been merged into this.
+            place = metadata.namespace, metadata.name
+            gone: Change[T] = Change(*place, None, metadata.deletion_timestamp)
             return Moment(metadata.resource_version, gone)
         try:
             found: Any = self._typed.decode(line).object

@@ -22,6 +22,7 @@ from trellis.runtime.sharing import sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from trellis.api.meta import Resource
     from trellis.kube.events import Delta, Snapshot
@@ -157,8 +158,17 @@ class Cache(Generic[T]):
         for change in delta.changes:
             key = Key(change.namespace, change.name)
             gap = gap or (change.object is None and key not in self._objects)
+            if change.leaving is not None:
+                self._mark(key, change.leaving)
             self._put(key, change.object, fresh=True)
         self._advance(max(self.resource_version, as_number(delta.resource_version)), gap=gap)
+
+    def _mark(self, key: Key, leaving: datetime) -> None:
+        """That it left and that it is gone came as one: listeners are told both."""
+        old = self._objects.get(key)
+        if old is not None and not old.metadata.deleting:
+            metadata = structs.replace(old.metadata, deletion_timestamp=leaving)
+            self._put(key, structs.replace(old, metadata=metadata), fresh=True)
 
     def _put(self, key: Key, new: T | None, *, fresh: bool) -> None:
         old = self._objects.get(key)

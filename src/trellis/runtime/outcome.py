@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-
 # Whoever comes back sooner may find that, for all its clock can tell, it is still too early: for
 # ever, where time stands still while there is work, as it does in simulations.
 LEAST_SECONDS = 0.001

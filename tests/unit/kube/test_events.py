@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -71,6 +72,13 @@ def test_an_odd_object_is_named_and_the_position_is_known() -> None:
 def test_an_odd_object_that_is_gone_is_gone_like_any_other() -> None:
     moment = read(event("DELETED", {**a_config_map("a", 7), "data": 5}))
     assert moment == Moment("7", Change("here", "a", None))
+
+
+def test_of_an_object_that_is_gone_it_is_known_whether_it_was_to_go() -> None:
+    body = a_config_map("a", 7)
+    body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    moment = read(event("DELETED", body))
+    assert moment == Moment("7", Change("here", "a", None, datetime(2026, 1, 1, tzinfo=UTC)))
 
 
 @pytest.mark.parametrize(

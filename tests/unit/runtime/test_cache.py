@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.support.virtual import settle, virtual
+from tests.support.virtual import START, settle, virtual
 from tests.unit.runtime.builders import (
     BALLS,
     NAMESPACE,
@@ -104,6 +104,22 @@ def test_the_end_of_what_was_never_seen_is_nothing() -> None:
     cache.apply(a_delta(12, gone=[a_ball("a")]))
     assert ear.heard == []
     assert cache.resource_version == 12
+
+
+def test_that_it_left_is_told_before_that_it_is_gone_though_both_came_as_one() -> None:
+    cache, ear = a_cache(a_ball("a"), a_ball("b"))
+    seen: list[Ball | None] = []
+    cache.subscribe(lambda old, new, **_: seen.extend((old, new)))
+    seen.clear()
+    cache.apply(Delta([Change(NAMESPACE, name, None, START) for name in ("a", "never")], "11"))
+    assert ear.heard[-2:] == ["~a", "-a"]
+    assert [ball.metadata.deletion_timestamp if ball else "gone" for ball in seen] == [
+        None,
+        START,
+        START,
+        "gone",
+    ]
+    assert [ball.metadata.name for ball in cache] == ["b"]
 
 
 def test_progress_without_changes_is_progress() -> None:

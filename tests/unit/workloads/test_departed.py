@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from tests.support.virtual import START, VirtualClock, virtual
 from trellis.api.core.pod import Pod
@@ -9,6 +10,9 @@ from trellis.api.meta import Key, Metadata, OwnerReference
 from trellis.kube.events import Change, Delta
 from trellis.runtime.cache import Cache
 from trellis.workloads.departed import LAPSE_SECONDS, Departed
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 W = Key("ns", "w")
 
@@ -34,8 +38,8 @@ class Told:
         self._cache = Cache(Pod.resource, Pod)
         self.departed = Departed(self._cache, VirtualClock())
 
-    def tell(self, name: str, pod: Pod | None) -> None:
-        self._cache.apply(Delta([Change("ns", name, pod)], "1"))
+    def tell(self, name: str, pod: Pod | None, leaving: datetime | None = None) -> None:
+        self._cache.apply(Delta([Change("ns", name, pod, leaving)], "1"))
 
 
 @virtual
@@ -48,6 +52,14 @@ async def test_only_what_was_there_and_is_gone_has_departed() -> None:
     told.tell("a", None)
     assert set(told.departed.of(W)) == {"a"}
     assert not told.departed.of(Key("ns", "another"))
+
+
+@virtual
+async def test_what_left_and_went_in_one_moment_has_departed_too() -> None:
+    told = Told()
+    told.tell("a", a_pod("a", leaving=False))
+    told.tell("a", None, START)
+    assert set(told.departed.of(W)) == {"a"}
 
 
 @virtual
