@@ -19,6 +19,7 @@ import yaml
 
 from tests.support.api import Api, Request, new_session
 from tests.support.embedded import Embedded, embedded
+from tests.support.waiting import eventually
 from trellis.lab.build import built
 from trellis.lab.cluster import Lab, Place, running
 from trellis.lab.components import Settings
@@ -57,6 +58,15 @@ class Cluster:
         """What has ended or broken without being told to, in a cluster of ours."""
         found = self.lab or self.embedded
         return found.failed() if found else None
+
+    async def until_established(self) -> None:
+        """All definitions are served. kubectl gives up where one has no conditions at all yet."""
+
+        async def established() -> bool:
+            wait = ("wait", "--for=condition=Established", "crd", "--all")
+            return "error" not in await self.kubectl(*wait, check=False)
+
+        await eventually(established, "definitions to be established")
 
     async def kubectl(self, *arguments: str, stdin: str = "", check: bool = True) -> str:
         """Runs kubectl as the admin and returns what it printed; failing is an error if `check`."""

@@ -51,7 +51,7 @@ def test_its_configuration_is_valid() -> None:
 
 async def test_a_newcomer_gets_a_topology_that_is_ready(bare: Cluster, tmp_path: Path) -> None:
     await bare.kubectl("apply", "-f", "-", stdin=trellis("crds"))
-    await bare.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    await bare.until_established()
     # Only where it listens is changed: the ports of the example may be taken here.
     ports = free_ports()
     levels = read("operator.yaml")["clusterTopology"]

@@ -53,7 +53,7 @@ async def ground(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
     try:
         async with cluster(target, request.config.getoption("--kubernetes")) as found:
             await found.kubectl("apply", "-f", str(CRDS))
-            await found.kubectl("wait", "--for=condition=Established", "crd", "--all")
+            await found.until_established()
             yield found
     except LabError as error:
         pytest.fail(str(error), pytrace=False)
