@@ -52,9 +52,6 @@ WORDS_SECONDS = 1.5
 STEPS_SECONDS = 3.0
 # While more urgent writes are on their way, one of those whose status waits asks again after this.
 LOOK_SECONDS = 0.1
-# What is as it should be will be told once, now or later: more urgent writes go first, but if they
-# did for long, all that waits would be told at their end, one after the other.
-YIELD_SECONDS = 1.5
 # For how long a status may be out of date in any other stream: at first, and when that goes on and
 # on.
 FIRST_PATIENCE_SECONDS = 10.0
@@ -185,7 +182,7 @@ class StatusPacer:
         uid = found.metadata.uid
         left, stale = 0.0, self._noted(uid, now, haste, busy=io.is_busy)
         if stale is not None and haste is not Haste.NEXT_STEP:
-            latest = _latest(stale, haste, busy=io.is_busy)
+            latest = stale.since + STEPS_SECONDS if haste in _CAPPED else stale.until
             left = min(stale.due, latest) - now
             held = self._held(io, found, haste, left)
             if held is not None and now < latest:
@@ -229,12 +226,6 @@ class StatusPacer:
         else:
             longer = 2 * self._patience.get(uid, FIRST_PATIENCE_SECONDS)
             self._patience[uid] = min(longer, MOST_PATIENCE_SECONDS)
-
-
-def _latest(stale: _Stale, haste: Haste, *, busy: bool) -> float:
-    if haste in _CAPPED:
-        return stale.since + STEPS_SECONDS
-    return stale.since + YIELD_SECONDS if haste is Haste.SOON and busy else stale.until
 
 
 def differs(found: WithStatus, status: Value) -> bool:

@@ -32,7 +32,6 @@ from trellis.workloads.pacing import (
     STREAM_SECONDS,
     TOGETHER_SECONDS,
     WORDS_SECONDS,
-    YIELD_SECONDS,
     Haste,
     StatusPacer,
 )
@@ -167,55 +166,37 @@ async def test_a_status_waits_while_the_client_is_busy_with_other_writes() -> No
     box = await desk.open()
     async with desk.busy():
         began = CLOCK.monotonic()
-        haste = Haste.AS_IT_GOES
-        while CLOCK.monotonic() < began + 2:
-            left = await desk.write(box, 1, haste)
-            assert left is not None
+        while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
             await CLOCK.sleep(left)
+        assert CLOCK.monotonic() >= began + 2
     assert "PATCH box/status" not in desk.api.writes
     await CLOCK.sleep(QUIET_SECONDS)
-    assert await desk.write(box, 1, haste) is None
+    assert await desk.write(box, 1) is None
     assert desk.api.writes[-1] == "PATCH box/status"
-
-
-@virtual
-async def test_what_is_as_it_should_be_yields_to_other_writes_but_not_for_long() -> None:
-    desk = Desk()
-    box = await desk.open()
-    async with desk.busy():
-        began = CLOCK.monotonic()
-        while CLOCK.monotonic() < began + YIELD_SECONDS:
-            left = await desk.write(box, 1)
-            assert left is not None
-            await CLOCK.sleep(left)
-        assert CLOCK.monotonic() - began == pytest.approx(YIELD_SECONDS)
-        telling = asyncio.create_task(desk.write(box, 1))
-    assert await telling is None
-    assert "PATCH box/status" in desk.api.writes
 
 
 @virtual
 async def test_of_many_that_wait_for_other_writes_one_looks_and_wakes_the_others() -> None:
     desk = Desk()
     await desk.open()
-    woken, goes = list[Key](), Haste.AS_IT_GOES
+    woken: list[Key] = []
     desk.pacer.bell.subscribe(woken.append)
     first, second, third = [await desk.made(f"box-{n}") for n in range(3)]
     async with desk.busy():
-        assert await desk.write(first, 1, goes) == pytest.approx(LOOK_SECONDS)
+        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
         for other in (second, third):
-            assert await desk.write(other, 1, goes) == pytest.approx(FIRST_PATIENCE_SECONDS)
-        assert await desk.write(first, 1, goes) == pytest.approx(LOOK_SECONDS)
+            assert await desk.write(other, 1) == pytest.approx(FIRST_PATIENCE_SECONDS)
+        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
         # What is true again has nothing to wait for: the next one looks.
         assert await desk.write(first, 0) is None
         assert woken == [second.metadata.key]
-        assert await desk.write(second, 1, goes) == pytest.approx(LOOK_SECONDS)
+        assert await desk.write(second, 1) == pytest.approx(LOOK_SECONDS)
         await CLOCK.sleep(2 * LOOK_SECONDS)
     woken.clear()
     await CLOCK.sleep(LOOK_SECONDS)
-    assert await desk.write(second, 1, goes) is None
+    assert await desk.write(second, 1) is None
     assert woken == [second.metadata.key, third.metadata.key]
-    assert await desk.write(third, 1, goes) is None
+    assert await desk.write(third, 1) is None
     assert len(desk.pacer) == 0
 
 
