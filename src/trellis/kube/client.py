@@ -97,8 +97,9 @@ class Client:
             response = await self.transport.request(request)
             if response.status >= 300:
                 raise refused(str(request), response)
-            quick = self.clock.monotonic() - began < QUICK_SECONDS
-            verdict = Verdict.QUICK if quick else Verdict.SLOW
+            took = self.clock.monotonic() - began
+            self.gate.heard(took)
+            verdict = Verdict.QUICK if took < QUICK_SECONDS else Verdict.SLOW
             return response
         except (Throttled, Unavailable, Ambiguous):
             verdict = Verdict.PUSHED_BACK

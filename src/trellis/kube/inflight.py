@@ -21,7 +21,7 @@ FLOOR = 1
 # answered in 30 ms, 256 in 250 ms at the same rate). So the window opens only below this.
 QUICK_SECONDS = 0.05
 
-# So many at once are a crowd where answers are slow; how fast it is learnt that they are.
+# So many at once are a crowd where answers are slow; how fast it is learnt how slow they are.
 CROWD = 4
 LEARNING = 0.1
 
@@ -64,6 +64,8 @@ class Gate:
         self._under_way = 0
         self._tickets = 0
         self._slow_share = 0.0
+        self.answer_seconds = 0.0
+        """After how long the server has answered of late."""
         self._came = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         """By when it is due, and who came first."""
@@ -95,6 +97,10 @@ class Gate:
             full = self._under_way >= self.window.limit
             self.window.learn(verdict, ticket=ticket, newest=self._tickets, full=full)
         self._free()
+
+    def heard(self, seconds: float) -> None:
+        """The server took that long to answer a request."""
+        self.answer_seconds += (seconds - self.answer_seconds) * LEARNING
 
     async def _turn(self) -> None:
         turn = asyncio.get_running_loop().create_future()

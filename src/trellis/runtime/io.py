@@ -46,6 +46,11 @@ class IO:
         """Whether so much is on its way to the API that what can wait had better."""
         return self._writes.is_busy
 
+    @property
+    def answer_seconds(self) -> float:
+        """After how long the API has answered of late. News of what it did comes as late."""
+        return self._writes.answer_seconds
+
     async def converge(
         self, owner: Object, children: Children[T], have: Iterable[T], want: Iterable[Wanted]
     ) -> Converged:

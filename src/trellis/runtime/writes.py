@@ -74,6 +74,11 @@ class Writes:
         of_late = self._client.clock.monotonic() - self._urgent_at < CALM_SECONDS
         return (self._urgent > 0 or of_late) and self._client.gate.is_crowded
 
+    @property
+    def answer_seconds(self) -> float:
+        """After how long the API has answered of late."""
+        return self._client.gate.answer_seconds
+
     async def create(self, owner: str, cache: Cache[Any], key: Key, body: bytes) -> Metadata:
         """Makes an object for the owner with that uid."""
         with self._noted(owner, cache, key, "create"):

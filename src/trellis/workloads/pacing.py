@@ -2,8 +2,9 @@
 """When a status is written: at once when somebody waits for it, else once for all that streams in.
 
 While pods come and go by the hundred, every change would be a write of its own. So it is written
-when nothing has happened for a moment and nothing more urgent is on its way to the API; and in a
-stream without end all the same, less and less often.
+when nothing has happened for a moment and nothing more urgent is on its way to the API; where more
+is to come, when nothing has happened to any pod of its set; and in a stream without end all the
+same, less and less often.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from trellis.workloads.lookout import Lookout
+from trellis.workloads.streams import set_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from trellis.api.meta import Metadata, Object, Value
+    from trellis.api.meta import Object, Value
     from trellis.instruments.clock import Clock
     from trellis.runtime.bell import Bell
     from trellis.runtime.cache import Cache
     from trellis.runtime.io import IO
     from trellis.runtime.notes import Note
     from trellis.runtime.status import WithStatus
+    from trellis.workloads.lookout import Cause
+    from trellis.workloads.streams import Streams
 
 # Half a second after the last that happened to its pods a set's status is true: a PodClique tells,
 # then its group or gang, then the set. Each also hears of it late, and is written in its own time.
@@ -33,6 +37,11 @@ QUIET_SECONDS = 0.15
 ABOVE_SECONDS = 0.05
 ALONE_SECONDS = 0.12
 NEW_SECONDS = 2.0
+# Where many things have happened to a set's pods within this, more is sure to follow. If the API is
+# slow, so are its news, and silence means something only after a few times what an answer takes.
+STREAM_SECONDS = 0.2
+MOST_STREAM_SECONDS = 0.6
+ANSWERS = 3
 # Nothing of an update is told more often than this. Steps that follow each other at once are told
 # together; and what only says in other words how far others are waits for longer, lest it uses up
 # the turn of what they tell next.
@@ -43,6 +52,9 @@ WORDS_SECONDS = 1.5
 STEPS_SECONDS = 3.0
 # While more urgent writes are on their way, one of those whose status waits asks again after this.
 LOOK_SECONDS = 0.1
+# What is as it should be will be told once, now or later: more urgent writes go first, but if they
+# did for long, all that waits would be told at their end, one after the other.
+YIELD_SECONDS = 1.5
 # For how long a status may be out of date in any other stream: at first, and when that goes on and
 # on.
 FIRST_PATIENCE_SECONDS = 10.0
@@ -60,6 +72,8 @@ class Haste(Enum):
     NEXT_STEP = auto()
     """One of these: at once, but not twice in a second."""
     SOON = auto()
+    AS_IT_GOES = auto()
+    """More of its parts are on their way to where they should be: not while they stream in."""
     WITH_STEPS = auto()
     """It changes with every step, and nobody acts on it."""
     NOW_AND_THEN = auto()
@@ -88,11 +102,22 @@ class _Stale:
     """At the latest."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """It waits for that, and one of those who do looks again after so many seconds."""
+
+    cause: Cause
+    seconds: float
+
+
 class StatusPacer:
     """Of one controller. What it remembers is by uid, and goes with the object."""
 
-    def __init__(self, cache: Cache[Any], clock: Clock, quiet: float = QUIET_SECONDS) -> None:
+    def __init__(
+        self, cache: Cache[Any], streams: Streams, clock: Clock, quiet: float = QUIET_SECONDS
+    ) -> None:
         self._cache = cache
+        self._streams = streams
         self._clock = clock
         self._quiet = quiet
         self._stale: dict[str, _Stale] = {}
@@ -108,7 +133,8 @@ class StatusPacer:
 
     @property
     def bell(self) -> Bell:
-        """Rung for objects whose status waited for more urgent writes: it is to be tried again."""
+        """Rung for objects whose status waited for more urgent writes, or for pods to come to rest:
+        it is to be tried again."""
         return self._lookout.bell
 
     async def write(
@@ -128,7 +154,7 @@ class StatusPacer:
         if not differs(found, status):
             self._forget(uid)
             return None
-        left = self._left(found.metadata, now, haste, busy=io.is_busy)
+        left = self._left(io, found, now, haste)
         if left > 0 and haste not in _NOW:
             return left
         await io.write_status(self._cache, found, status, notes)
@@ -155,18 +181,33 @@ class StatusPacer:
         self._patience.pop(uid, None)
         self._lookout.leave(uid)
 
-    def _left(self, found: Metadata, now: float, haste: Haste, *, busy: bool) -> float:
-        if not busy:
-            self._lookout.all_is_calm()
-        left, stale = 0.0, self._noted(found.uid, now, haste, busy=busy)
+    def _left(self, io: IO, found: WithStatus, now: float, haste: Haste) -> float:
+        uid = found.metadata.uid
+        left, stale = 0.0, self._noted(uid, now, haste, busy=io.is_busy)
         if stale is not None and haste is not Haste.NEXT_STEP:
-            latest = stale.since + STEPS_SECONDS if haste in _CAPPED else stale.until
+            latest = _latest(stale, haste, busy=io.is_busy)
             left = min(stale.due, latest) - now
-            if busy and left > 0:
+            held = self._held(io, found, haste, left)
+            if held is not None and now < latest:
                 left = latest - now
-                if self._lookout.waits(found):
-                    left = min(LOOK_SECONDS, left)
-        return max(left, self._left_of_step(found.uid, now))
+                if self._lookout.waits(found.metadata, held.cause):
+                    left = min(held.seconds, left)
+        return max(left, self._left_of_step(uid, now))
+
+    def _held(self, io: IO, found: WithStatus, haste: Haste, left: float) -> _Held | None:
+        """What it waits for, others with it, besides that nothing happens to itself."""
+        now = self._clock.monotonic()
+        if io.is_busy:
+            return _Held(None, LOOK_SECONDS)
+        self._lookout.is_over(None)
+        if haste is Haste.AS_IT_GOES:
+            silence = min(max(STREAM_SECONDS, ANSWERS * io.answer_seconds), MOST_STREAM_SECONDS)
+            rests, cause = self._streams.many_since(found) + silence, set_of(found)
+            if now < rests:
+                return _Held(cause, max(rests - now, left))
+            self._lookout.is_over(cause)
+        self._lookout.leave(found.metadata.uid)
+        return None
 
     def _noted(self, uid: str, now: float, haste: Haste, *, busy: bool) -> _Stale | None:
         """That something happened; None where that is no longer remembered, of too many."""
@@ -188,6 +229,12 @@ class StatusPacer:
         else:
             longer = 2 * self._patience.get(uid, FIRST_PATIENCE_SECONDS)
             self._patience[uid] = min(longer, MOST_PATIENCE_SECONDS)
+
+
+def _latest(stale: _Stale, haste: Haste, *, busy: bool) -> float:
+    if haste in _CAPPED:
+        return stale.since + STEPS_SECONDS
+    return stale.since + YIELD_SECONDS if haste is Haste.SOON and busy else stale.until
 
 
 def differs(found: WithStatus, status: Value) -> bool:

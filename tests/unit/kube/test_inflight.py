@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.virtual import run, settle, virtual
-from trellis.kube.inflight import CAP, FLOOR, START, Gate, Verdict, Window
+from trellis.kube.inflight import CAP, FLOOR, LEARNING, START, Gate, Verdict, Window
 
 VERDICTS = st.sampled_from(Verdict)
 
@@ -121,6 +121,16 @@ async def test_who_is_cancelled_while_a_place_comes_free_ends_as_cancelled() -> 
     ends = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
     assert await gate.enter()
+
+
+def test_it_learns_how_long_answers_take_and_forgets_how_long_they_took() -> None:
+    gate = Gate()
+    gate.heard(1.0)
+    assert gate.answer_seconds == pytest.approx(LEARNING)
+    for seconds in (0.2, 0.02):
+        for _ in range(100):
+            gate.heard(seconds)
+        assert gate.answer_seconds == pytest.approx(seconds, rel=0.01)
 
 
 @virtual

@@ -10,9 +10,11 @@ import pytest
 from tests.support.memory_api import MemoryApi
 from tests.support.virtual import VirtualClock, dice, virtual
 from tests.unit.runtime.builders import BOXES, Box, BoxStatus, a_box, a_delta
-from trellis.api.meta import Key, encode
+from trellis.api.core.pod import Pod
+from trellis.api.meta import Key, Metadata, encode
 from trellis.instruments.metrics import Meter
 from trellis.kube.client import Client
+from trellis.kube.events import Change, Delta
 from trellis.runtime.barrier import Barrier
 from trellis.runtime.cache import Cache
 from trellis.runtime.io import IO
@@ -22,15 +24,19 @@ from trellis.workloads.pacing import (
     FIRST_PATIENCE_SECONDS,
     LOOK_SECONDS,
     MOST_PATIENCE_SECONDS,
+    MOST_STREAM_SECONDS,
     NEW_SECONDS,
     QUIET_SECONDS,
     STEP_SECONDS,
     STEPS_SECONDS,
+    STREAM_SECONDS,
     TOGETHER_SECONDS,
     WORDS_SECONDS,
+    YIELD_SECONDS,
     Haste,
     StatusPacer,
 )
+from trellis.workloads.streams import MANY, Streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -64,7 +70,8 @@ class Desk:
         self.writes = Writes(client, Barrier(), meter, lambda: True)
         self.io = IO(self.writes, recorder)
         self.cache = Cache(BOXES, Box)
-        self.pacer = StatusPacer(self.cache, CLOCK)
+        self.pods = Cache(Pod.resource, Pod)
+        self.pacer = StatusPacer(self.cache, Streams(self.pods, CLOCK), CLOCK)
         made = await self.made("box")
         self.api.requests.clear()
         return made
@@ -82,6 +89,13 @@ class Desk:
         yield
         self.api.answers.set()
         await asyncio.gather(*making)
+
+    def pods_come(self, count: int) -> None:
+        """Of the set that boxes without a label are for."""
+        made = [Metadata(name=f"p-{n}", namespace="nursery", uid=f"p-{n}") for n in range(count)]
+        for each in made:
+            self.pods.apply(Delta([Change("nursery", each.name, Pod(metadata=each))], "1"))
+            self.pods.apply(Delta([Change("nursery", each.name, None)], "1"))
 
     @property
     def limit(self) -> int:
@@ -153,38 +167,117 @@ async def test_a_status_waits_while_the_client_is_busy_with_other_writes() -> No
     box = await desk.open()
     async with desk.busy():
         began = CLOCK.monotonic()
-        while (left := await desk.write(box, 1)) is not None and CLOCK.monotonic() < began + 2:
+        haste = Haste.AS_IT_GOES
+        while CLOCK.monotonic() < began + 2:
+            left = await desk.write(box, 1, haste)
+            assert left is not None
             await CLOCK.sleep(left)
-        assert CLOCK.monotonic() >= began + 2
     assert "PATCH box/status" not in desk.api.writes
     await CLOCK.sleep(QUIET_SECONDS)
-    assert await desk.write(box, 1) is None
+    assert await desk.write(box, 1, haste) is None
     assert desk.api.writes[-1] == "PATCH box/status"
+
+
+@virtual
+async def test_what_is_as_it_should_be_yields_to_other_writes_but_not_for_long() -> None:
+    desk = Desk()
+    box = await desk.open()
+    async with desk.busy():
+        began = CLOCK.monotonic()
+        while CLOCK.monotonic() < began + YIELD_SECONDS:
+            left = await desk.write(box, 1)
+            assert left is not None
+            await CLOCK.sleep(left)
+        assert CLOCK.monotonic() - began == pytest.approx(YIELD_SECONDS)
+        telling = asyncio.create_task(desk.write(box, 1))
+    assert await telling is None
+    assert "PATCH box/status" in desk.api.writes
 
 
 @virtual
 async def test_of_many_that_wait_for_other_writes_one_looks_and_wakes_the_others() -> None:
     desk = Desk()
     await desk.open()
-    woken: list[Key] = []
+    woken, goes = list[Key](), Haste.AS_IT_GOES
     desk.pacer.bell.subscribe(woken.append)
     first, second, third = [await desk.made(f"box-{n}") for n in range(3)]
     async with desk.busy():
-        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
+        assert await desk.write(first, 1, goes) == pytest.approx(LOOK_SECONDS)
         for other in (second, third):
-            assert await desk.write(other, 1) == pytest.approx(FIRST_PATIENCE_SECONDS)
-        assert await desk.write(first, 1) == pytest.approx(LOOK_SECONDS)
+            assert await desk.write(other, 1, goes) == pytest.approx(FIRST_PATIENCE_SECONDS)
+        assert await desk.write(first, 1, goes) == pytest.approx(LOOK_SECONDS)
         # What is true again has nothing to wait for: the next one looks.
         assert await desk.write(first, 0) is None
         assert woken == [second.metadata.key]
-        assert await desk.write(second, 1) == pytest.approx(LOOK_SECONDS)
+        assert await desk.write(second, 1, goes) == pytest.approx(LOOK_SECONDS)
         await CLOCK.sleep(2 * LOOK_SECONDS)
     woken.clear()
     await CLOCK.sleep(LOOK_SECONDS)
-    assert await desk.write(second, 1) is None
+    assert await desk.write(second, 1, goes) is None
     assert woken == [second.metadata.key, third.metadata.key]
-    assert await desk.write(third, 1) is None
+    assert await desk.write(third, 1, goes) is None
     assert len(desk.pacer) == 0
+
+
+@virtual
+async def test_what_is_on_its_way_is_told_when_no_pod_of_its_set_comes_any_more() -> None:
+    desk = Desk()
+    await desk.open()
+    woken: list[Key] = []
+    desk.pacer.bell.subscribe(woken.append)
+    first, second = [await desk.made(f"box-{n}") for n in range(2)]
+    for _ in range(3):
+        desk.pods_come(MANY)
+        assert await desk.write(first, 1, Haste.AS_IT_GOES) == pytest.approx(STREAM_SECONDS)
+        await CLOCK.sleep(STREAM_SECONDS / 2)
+    left = FIRST_PATIENCE_SECONDS
+    assert await desk.write(second, 1, Haste.AS_IT_GOES) == pytest.approx(left)
+    await CLOCK.sleep(STREAM_SECONDS)
+    assert await desk.write(first, 1, Haste.AS_IT_GOES) is None
+    assert woken == [first.metadata.key, second.metadata.key]
+    assert await desk.write(second, 1, Haste.AS_IT_GOES) is None
+    assert len(desk.pacer) == 0
+
+
+@virtual
+async def test_what_is_as_it_should_be_is_told_though_other_pods_of_its_set_still_come() -> None:
+    desk = Desk()
+    box = await desk.open()
+    desk.pods_come(MANY)
+    assert await desk.write(box, 1, Haste.AS_IT_GOES) == pytest.approx(STREAM_SECONDS)
+    assert await desk.write(box, 2, Haste.SOON) == pytest.approx(QUIET_SECONDS)
+    await CLOCK.sleep(QUIET_SECONDS)
+    desk.pods_come(MANY)
+    assert await desk.write(box, 2, Haste.SOON) is None
+    assert len(desk.pacer) == 0
+
+
+@virtual
+async def test_pods_that_stream_in_without_end_do_not_keep_a_status_for_ever() -> None:
+    desk = Desk()
+    box = await desk.open()
+    began = CLOCK.monotonic()
+    while (left := await desk.write(box, 1, Haste.AS_IT_GOES)) is not None:
+        desk.pods_come(MANY)
+        await CLOCK.sleep(left)
+    assert CLOCK.monotonic() - began == pytest.approx(FIRST_PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("answers", "silence"),
+    [(0.01, STREAM_SECONDS), (0.1, 0.3), (5.0, MOST_STREAM_SECONDS)],
+    ids=["quick", "slow", "very slow"],
+)
+@virtual
+async def test_silence_means_more_the_faster_the_api_answers(
+    answers: float, silence: float
+) -> None:
+    desk = Desk()
+    box = await desk.open()
+    for _ in range(100):
+        desk.client.gate.heard(answers)
+    desk.pods_come(MANY)
+    assert await desk.write(box, 1, Haste.AS_IT_GOES) == pytest.approx(silence, rel=0.01)
 
 
 @virtual

@@ -34,6 +34,7 @@ from trellis.workloads.podclique.telling import haste, of_changes, of_update
 from trellis.workloads.podclique.updating import update_facts
 from trellis.workloads.recent import Recent
 from trellis.workloads.sharing import woken_by_templates
+from trellis.workloads.streams import Streams
 from trellis.workloads.updates.progress import MOST_COMPLETED, whose_turn
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class Reconciler:
         self._outlines = Outlines()
         self._actor = Actor(means, caches)
         self._departed = Departed(caches.pods, means.env.clock)
-        self.pacer = StatusPacer(caches.cliques, means.env.clock)
+        streams = Streams(caches.pods, means.env.clock)
+        self.pacer = StatusPacer(caches.cliques, streams, means.env.clock)
         self._chosen: Recent[tuple[str, str], tuple[str, ...]] = Recent(_MOST_REMEMBERED)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:

@@ -86,10 +86,13 @@ def haste(
     if _is_waited_for(state, after):
         spans = span_of(progress_of(state.clique.status)), span_of(after.update_progress)
         return step(*spans, rolls=rolls(state.owner))
-    untold = not state.clique.status.conditions
-    if untold and not state.pods and (trouble is None or trouble.is_wait):
+    if trouble is not None and not trouble.is_wait:
+        return Haste.SOON
+    if not state.pods and not state.clique.status.conditions:
         return Haste.WHEN_MORE_IS_KNOWN
-    return Haste.WITH_STEPS if is_under_way(after) and trouble is None else Haste.SOON
+    if is_under_way(after) and trouble is None:
+        return Haste.WITH_STEPS
+    return Haste.AS_IT_GOES if counted.ready < state.replicas else Haste.SOON
 
 
 def _is_awaited(state: State, counted: Census, after: PodCliqueStatus, now: datetime) -> bool:

@@ -26,6 +26,7 @@ from trellis.workloads.podcliqueset.layout import Layouts
 from trellis.workloads.podcliqueset.serving import Serving
 from trellis.workloads.podcliqueset.status import State, refused, told
 from trellis.workloads.podcliqueset.survey import Sight, survey
+from trellis.workloads.streams import Streams
 
 if TYPE_CHECKING:
     from trellis.api.grove.podcliqueset import PodCliqueSet
@@ -64,7 +65,8 @@ class SetReconciler:
         self._clock = clock
         self._belongings = Belongings(caches)
         self._serving = Serving(caches)
-        self.pacer = StatusPacer(caches.sets, clock, ABOVE_SECONDS)
+        streams = Streams(caches.pods, clock)
+        self.pacer = StatusPacer(caches.sets, streams, clock, ABOVE_SECONDS)
         self._sight = Sight(
             clique=caches.cliques.get,
             group=caches.groups.get,

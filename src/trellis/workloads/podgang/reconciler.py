@@ -38,6 +38,7 @@ from trellis.workloads.podgang.telling import (
     unwritten,
 )
 from trellis.workloads.podgang.wakes import Waking
+from trellis.workloads.streams import Streams
 from trellis.workloads.updates.progress import selected
 from trellis.workloads.verdict import verdict
 
@@ -94,7 +95,8 @@ class Reconciler:
         ailing = Ailing(caches, observer, limits.group_replicas)
         self._confirming = Confirming(caches, observer, ailing)
         self._handing = Handing(kai)
-        self.pacer = StatusPacer(caches.gangs, self._clock, ALONE_SECONDS)
+        streams = Streams(caches.pods, self._clock)
+        self.pacer = StatusPacer(caches.gangs, streams, self._clock, ALONE_SECONDS)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         claim = self._observer.claim(key)
@@ -237,7 +239,9 @@ class Reconciler:
         if status.is_new(gang, standing):
             return Haste.WHEN_MORE_IS_KNOWN
         is_updated = found.state.place.replica in selected(found.state.set.status)
-        return Haste.WITH_STEPS if is_updated else Haste.SOON
+        if is_updated:
+            return Haste.WITH_STEPS
+        return Haste.AS_IT_GOES if status.is_on_its_way(standing) else Haste.SOON
 
     def _has_scaled(self, state: State) -> bool:
         """Whether other gangs wait for this one."""

@@ -116,6 +116,11 @@ def is_new(gang: PodGang, standing: Standing) -> bool:
     return coming and calm and find(gang.status.conditions, SCHEDULED) is None
 
 
+def is_on_its_way(standing: Standing) -> bool:
+    """Whether it does not run yet, and nothing is known that keeps it from it."""
+    return not (standing.is_running or standing.problem or standing.refusal or standing.threats)
+
+
 def has_just_been_scheduled(gang: PodGang, standing: Standing) -> bool:
     return standing.is_scheduled and not is_true(gang.status.conditions, SCHEDULED)
 

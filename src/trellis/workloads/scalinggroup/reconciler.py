@@ -30,6 +30,7 @@ from trellis.workloads.scalinggroup.state import Replica, Seat, State, place_of
 from trellis.workloads.scalinggroup.status import renewing, told, written
 from trellis.workloads.scalinggroup.wakes import wakes
 from trellis.workloads.sharing import group_claims, keep_claims, known
+from trellis.workloads.streams import Streams
 from trellis.workloads.trouble import LOOK_AGAIN_SECONDS, trouble
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Reconciler:
         self._caches = caches
         self._outlines = Outlines()
         self._rosters = Rosters()
-        self.pacer = StatusPacer(caches.groups, self._clock, ABOVE_SECONDS)
+        streams = Streams(caches.pods, self._clock)
+        self.pacer = StatusPacer(caches.groups, streams, self._clock, ABOVE_SECONDS)
         self._children = Children(cache=caches.cliques, compare=compare_clique)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:

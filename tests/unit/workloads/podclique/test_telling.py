@@ -111,16 +111,35 @@ def test_waiters_wait_for_the_minimum_in_both_directions(startup: str) -> None:
             Haste.SOON,
             id="somebody must do something",
         ),
-        pytest.param(a_scene(2, pods=some_pods(PENDING)), None, Haste.SOON, id="it has a pod"),
+        pytest.param(
+            a_scene(2, pods=some_pods(PENDING)), None, Haste.AS_IT_GOES, id="it has a pod"
+        ),
+        pytest.param(
+            a_scene(2, pods=some_pods(READY, PENDING)),
+            Trouble(reason=objects.QUOTA_REFUSED, message=""),
+            Haste.SOON,
+            id="it is kept from what it lacks",
+        ),
         pytest.param(
             a_scene(2, status=told(a_scene(2, pods=some_pods(PENDING)))),
             None,
-            Haste.SOON,
+            Haste.AS_IT_GOES,
             id="it has lost its pods",
+        ),
+        pytest.param(
+            a_scene(
+                2,
+                1,
+                pods=some_pods(READY, READY),
+                status=told(a_scene(2, 1, pods=some_pods(READY, STARTING))),
+            ),
+            None,
+            Haste.SOON,
+            id="it lacks nothing any more",
         ),
     ],
 )
-def test_a_new_clique_is_told_of_when_it_has_pods(
+def test_how_soon_a_clique_is_told_of_hangs_on_whether_more_is_to_come(
     scene: Scene, trouble: Trouble | None, expected: Haste
 ) -> None:
     state = scene.state

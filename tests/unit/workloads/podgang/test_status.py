@@ -16,6 +16,7 @@ from trellis.workloads.podgang.status import (
     Standing,
     has_just_been_scheduled,
     is_new,
+    is_on_its_way,
     notes,
     status,
 )
@@ -261,6 +262,25 @@ def test_only_what_was_never_told_of_and_is_merely_coming_may_wait() -> None:
     assert not is_new(new, BROKEN)
     assert not is_new(new, Standing(musters=(a_muster(),), problem="no queue"))
     assert not is_new(known, COMING)
+
+
+@pytest.mark.parametrize(
+    ("standing", "expected"),
+    [
+        pytest.param(COMING, True, id="its pods come"),
+        pytest.param(WAITING, True, id="it waits for nodes"),
+        pytest.param(STARTING, True, id="its pods start"),
+        pytest.param(RUNNING, False, id="it runs"),
+        pytest.param(BROKEN, False, id="it is broken"),
+        pytest.param(
+            Standing(musters=(a_muster(),), problem="no queue"), False, id="it is kept from it"
+        ),
+    ],
+)
+def test_a_gang_is_on_its_way_until_it_runs_unless_something_is_wrong(
+    standing: Standing, *, expected: bool
+) -> None:
+    assert is_on_its_way(standing) is expected
 
 
 def test_others_wait_to_hear_that_it_has_nodes() -> None:

@@ -16,6 +16,7 @@ from trellis.workloads.updates.progress.spans import span_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trellis.api.grove.faults import LastError
     from trellis.api.grove.updates import CliqueProgress, GroupProgress, SetProgress
     from trellis.api.reasons import Reason
     from trellis.workloads.updates.decisions import Outlook
@@ -70,17 +71,24 @@ class Serving(Protocol):
     """What has replicas that serve."""
 
     @property
+    def replicas(self) -> int: ...
+
+    @property
     def available_replicas(self) -> int: ...
 
     @property
     def updated_replicas(self) -> int: ...
+
+    @property
+    def last_errors(self) -> tuple[LastError, ...]: ...
 
 
 def meanwhile(before: Serving, after: Serving, span: Span | None) -> Haste:
     """How soon everything else is told: while an update is open, mere counts now and then. What
     serves, and how far it is, follows from what PodCliques tell, who have waited long enough."""
     if span is None or not span.is_open:
-        return Haste.SOON
+        is_on_its_way = after.available_replicas < after.replicas and not after.last_errors
+        return Haste.AS_IT_GOES if is_on_its_way else Haste.SOON
     served, serves = ((one.available_replicas, one.updated_replicas) for one in (before, after))
     return Haste.NOW_AND_THEN if served == serves else Haste.NEXT_STEP
 
