@@ -47,6 +47,8 @@ class Falls:
         self._up: dict[str, bool] = {}
         """By uid, whether PodCliques have their minimum; none: they never had, or not since."""
         self._lacks: dict[str, _Lack] = {}
+        self._gone: dict[str, Body] = {}
+        """Those that lacked it before they went: who has not heard of their end acts on that."""
         self.fallen: dict[str, None] = {}
         """All PodCliques that ever fell, by name."""
 
@@ -56,6 +58,8 @@ class Falls:
             self._count(controller_uid(commit.body), commit.at)
         elif plural == "podcliques":
             self._count(commit.uid, commit.at)
+            if new is None:
+                self._went(commit)
         elif plural == "podgangs" and commit.caller.is_operator and old and new:
             yield from self._fell(commit, old, new)
 
@@ -74,6 +78,12 @@ class Falls:
             # Nobody may have heard that it was well for a moment.
             unheard = last is not None and last.until >= self._hearing.known(now)
             self._lacks[uid] = _Lack(last.since if last is not None and unheard else now)
+
+    def _went(self, commit: Commit) -> None:
+        lack = self._lacks.get(commit.uid)
+        if lack is not None:
+            self._lacks[commit.uid] = lack._replace(until=min(lack.until, commit.at))
+            self._gone[commit.uid] = commit.body
 
     def _ready(self, uid: str) -> int:
         pods = self._chronicle.objects["pods"]
@@ -106,8 +116,9 @@ class Falls:
         keys = (PART_OF, SET_REPLICA_INDEX)
         return any(
             lack.since <= begun and lack.until >= known
-            for clique in self._chronicle.of("podcliques", commit.place.namespace)
-            if (lack := self._lacks.get(clique["metadata"]["uid"])) is not None
+            for clique in (*self._chronicle.of("podcliques"), *self._gone.values())
+            if clique["metadata"]["namespace"] == commit.place.namespace
+            and (lack := self._lacks.get(clique["metadata"]["uid"])) is not None
             and all(label(clique, key) == label(gang, key) for key in keys)
         )
 
