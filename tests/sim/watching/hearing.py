@@ -50,6 +50,8 @@ class Hearing:
         self._usual = _THOUGHT_SECONDS + 2 * story.news_delay + (_LAG_SECONDS if restarts else 0.0)
         self.shared = story.instances > 1
         """Whether there are several operators, who do not hear of each other at once."""
+        self.contested = self.shared and not story.lease
+        """Whether several of them act at the same time."""
         self._poor: list[tuple[float, float]] = []
         """From when until when views may be older than usual."""
 

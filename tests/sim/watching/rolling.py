@@ -46,10 +46,11 @@ class _Unit(NamedTuple):
 
 @dataclass(slots=True)
 class _Take:
-    """`members`: the PodCliques by uid, with how many pods of each were Ready."""
+    """`members`: the PodCliques by uid, with how many pods of each were Ready. `at`: when."""
 
     members: dict[str, int]
     grouped: bool
+    at: float
     doomed: dict[str, None] = field(default_factory=dict)
 
 
@@ -102,7 +103,7 @@ class Rolling:
             if was_ready and self._policies.was_by_hand(uid, known):
                 yield Finding("I-19", f"{_name(pod)} is renewed, though its set is OnDelete")
             unit = _unit(clique, index)
-            if was_ready and self._begins(unit, clique, known):
+            if was_ready and self._begins(unit, clique, commit.at):
                 taken[unit] = None
             if unit in self._takes:
                 self._takes[unit].doomed[_name(pod)] = None
@@ -128,15 +129,20 @@ class Rolling:
         if found is None or not label(clique, SCALING_GROUP):
             return
         uid, unit = found["metadata"]["uid"], _unit(clique, "")
-        if self._policies.has_rolled(uid, known) and self._begins(unit, clique, known):
+        if self._policies.has_rolled(uid, known) and self._begins(unit, clique, commit.at):
             yield from self._judged(uid, {unit: None}, known)
 
     def _finished(self, commit: Commit, found: Body) -> Iterator[Finding]:
-        """The set says that its update is over: as much is up as was noted when it began."""
-        where = (commit.place.namespace, commit.place.name)
-        takes = ((unit, take) for unit, take in self._takes.items() if unit[:2] == where)
+        """The set says that its update is over: as much is up as was noted when it began.
+
+        Of several operators that act at once, one may not have heard yet that anything was taken,
+        and says that it is nothing's turn; who believes that waits for nothing.
+        """
+        where, known = (commit.place.namespace, commit.place.name), self._hearing.known(commit.at)
+        takes = [(unit, take) for unit, take in self._takes.items() if unit[:2] == where]
+        if self._hearing.contested:
+            takes = [(unit, take) for unit, take in takes if take.at <= known]
         down = sorted(f"{unit.number} of {unit.of}" for unit, take in takes if self._lacks(take))
-        known = self._hearing.known(commit.at)
         if _ended(found) and down and self._policies.has_rolled(commit.uid, known):
             yield Finding("RU", f"the update of {commit.place} is over, and {down} are still down")
 
@@ -161,15 +167,16 @@ class Rolling:
             was[number] = was.get(number, True) and _noted(one) >= needed(one)
         return sum(up.values()) < sum(was.values())
 
-    def _begins(self, unit: _Unit, clique: Body, known: float) -> bool:
+    def _begins(self, unit: _Unit, clique: Body, now: float) -> bool:
         """Whether it was up, and is taken only now."""
         if unit in self._takes:
             return False
+        known = self._hearing.known(now)
         members, grouped = self._members(clique), bool(label(clique, SCALING_GROUP))
         if not members or (grouped and not all(self._was_up(one, known) for one in members)):
             return False
         ready = {one["metadata"]["uid"]: len(self._all_ready(one)) for one in members}
-        self._takes[unit] = _Take(ready, grouped=grouped)
+        self._takes[unit] = _Take(ready, grouped=grouped, at=now)
         return True
 
     def _judged(self, uid: str, taken: dict[_Unit, None], known: float) -> Iterator[Finding]:
