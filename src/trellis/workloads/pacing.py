@@ -100,6 +100,8 @@ class _Stale:
     due: float
     until: float
     """At the latest."""
+    told: Value
+    """What it would have been mended to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,15 @@ class StatusPacer:
     ) -> float | None:
         """Writes it if it differs and its time has come; else returns after how many seconds.
 
-        Who calls before that time does so because something happened, and moves it. Events are
-        told with the write, so whoever makes them makes them again until then.
+        Who calls before that time does so because something happened, and moves it, unless that
+        makes no difference to what is complete. Events are told with the write, so whoever makes
+        them makes them again until then.
         """
         uid, now = found.metadata.uid, self._clock.monotonic()
         if not differs(found, status):
             self._forget(uid)
             return None
-        left = self._left(io, found, now, haste)
+        left = self._left(io, found, self._noted(uid, now, haste, status, busy=io.is_busy), haste)
         if left > 0 and haste not in _NOW:
             return left
         await io.write_status(self._cache, found, status, notes)
@@ -181,9 +184,8 @@ class StatusPacer:
         self._patience.pop(uid, None)
         self._lookout.leave(uid)
 
-    def _left(self, io: IO, found: WithStatus, now: float, haste: Haste) -> float:
-        uid = found.metadata.uid
-        left, stale = 0.0, self._noted(uid, now, haste, busy=io.is_busy)
+    def _left(self, io: IO, found: WithStatus, stale: _Stale | None, haste: Haste) -> float:
+        left, now = 0.0, self._clock.monotonic()
         if stale is not None and haste is not Haste.NEXT_STEP:
             latest = _latest(stale, haste, busy=io.is_busy)
             left = min(stale.due, latest) - now
@@ -192,7 +194,7 @@ class StatusPacer:
                 left = latest - now
                 if self._lookout.waits(found.metadata, held.cause):
                     left = min(held.seconds, left)
-        return max(left, self._left_of_step(uid, now))
+        return max(left, self._left_of_step(found.metadata.uid, now))
 
     def _held(self, io: IO, found: WithStatus, haste: Haste, left: float) -> _Held | None:
         """What it waits for, others with it, besides that nothing happens to itself."""
@@ -209,16 +211,20 @@ class StatusPacer:
         self._lookout.leave(found.metadata.uid)
         return None
 
-    def _noted(self, uid: str, now: float, haste: Haste, *, busy: bool) -> _Stale | None:
+    def _noted(
+        self, uid: str, now: float, haste: Haste, status: Value, *, busy: bool
+    ) -> _Stale | None:
         """That something happened; None where that is no longer remembered, of too many."""
         stale, quiet = self._stale.get(uid), _QUIET.get(haste, self._quiet)
         if stale is None:
             if len(self._stale) >= _MOST_OBJECTS:
                 return None
             patience = self._patience.get(uid, FIRST_PATIENCE_SECONDS)
-            stale = self._stale[uid] = _Stale(now, now + quiet, now + max(patience, quiet))
-        elif now < stale.due or busy:
+            until = now + max(patience, quiet)
+            stale = self._stale[uid] = _Stale(now, now + quiet, until, status)
+        elif (now < stale.due or busy) and (haste is not Haste.SOON or stale.told != status):
             stale.due = min(now + quiet, stale.until)
+        stale.told = status
         return stale
 
     def _written(self, uid: str, now: float) -> None:

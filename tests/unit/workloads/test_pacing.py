@@ -138,6 +138,20 @@ async def test_what_streams_in_is_one_write_of_what_is_true_when_it_is_quiet() -
 
 
 @virtual
+async def test_what_makes_no_difference_puts_off_nothing_that_is_complete() -> None:
+    desk = Desk()
+    box = await desk.open()
+    assert await desk.write(box, 1) == pytest.approx(QUIET_SECONDS)
+    await CLOCK.sleep(QUIET_SECONDS / 2)
+    assert await desk.write(box, 1) == pytest.approx(QUIET_SECONDS / 2)
+    assert await desk.write(box, 2) == pytest.approx(QUIET_SECONDS), "that made one"
+    assert await desk.write(box, 2, Haste.WHEN_MORE_IS_KNOWN) == pytest.approx(NEW_SECONDS)
+    await CLOCK.sleep(NEW_SECONDS / 2)
+    left = await desk.write(box, 2, Haste.WHEN_MORE_IS_KNOWN)
+    assert left == pytest.approx(NEW_SECONDS), "more is to come of that"
+
+
+@virtual
 async def test_a_stream_without_end_is_told_of_less_and_less_often() -> None:
     desk = Desk()
     await desk.open()
