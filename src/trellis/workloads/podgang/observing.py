@@ -6,10 +6,10 @@ What counts as part of a gang is found by exact names that the set works out, an
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trellis.api.labels import PART_OF
 from trellis.api.meta import Key
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_GANG
@@ -74,12 +74,14 @@ class Observer:
     def claim(self, key: Key) -> Claim | None:
         """Whose gang has that name. The set that controls it goes first, then the oldest."""
         gang = self._caches.gangs.get(key)
-        cliques = self._caches.cliques.find(BY_GANG, str(key))
+        sets, marks = self._claimants(self._caches.cliques.find(BY_GANG, str(key)))
         owning = self._caches.set_of(gang) if gang is not None else None
-        others = self._sets_of(cliques)
-        ranked = sorted(others, key=lambda one: (one.metadata.creation_timestamp, one.metadata.uid))
-        sets = {one.metadata.uid: one for one in ((owning, *ranked) if owning else ranked)}
-        claims = [self._claim(key, one, gang, cliques) for one in sets.values()]
+        ranked = sorted(sets, key=lambda one: (one.metadata.creation_timestamp, one.metadata.uid))
+        if gang is not None and owning is not None:
+            uid = owning.metadata.uid
+            ranked = [owning, *(one for one in ranked if one.metadata.uid != uid)]
+            marks[uid].append(gang.metadata.labels)
+        claims = [self._claim(key, one, marks[one.metadata.uid]) for one in ranked]
         placed = [claim for claim in claims if claim.place is not None]
         if owning is not None:
             first = claims[0]
@@ -151,23 +153,24 @@ class Observer:
     def live(self, state: State) -> Live:
         return self._live(state.set, state.outline, state.place.replica)
 
-    def _claim(
-        self, key: Key, owner: PodCliqueSet, gang: PodGang | None, cliques: Iterable[PodClique]
-    ) -> Claim:
-        outline, name = self._outlines.of(owner), owner.metadata.name
-        marks = [one.metadata.labels for one in cliques if one.metadata.labels[PART_OF] == name]
-        if gang is not None and _controls(owner, gang):
-            marks.append(gang.metadata.labels)
+    def _claim(self, key: Key, owner: PodCliqueSet, marks: Iterable[Mapping[str, str]]) -> Claim:
+        outline = self._outlines.of(owner)
         return Claim(set=owner, outline=outline, place=place_of(outline, key.name, marks))
 
-    def _sets_of(self, cliques: Iterable[PodClique]) -> Iterator[PodCliqueSet]:
-        """Every set once: one PodClique of each is as good as all of them."""
-        seen: set[str] = set()
+    def _claimants(
+        self, cliques: Iterable[PodClique]
+    ) -> tuple[list[PodCliqueSet], defaultdict[str, list[Mapping[str, str]]]]:
+        """The sets that PodCliques are of, and by the uid of each the labels of those.
+
+        Whose one is, its owners say: anybody may label anything.
+        """
+        sets: dict[str, PodCliqueSet] = {}
+        marks: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for clique in cliques:
-            name = clique.metadata.labels.get(PART_OF, "")
-            if name and name not in seen and (found := self._caches.set_of(clique)) is not None:
-                seen.add(name)
-                yield found
+            if (found := self._caches.set_of(clique)) is not None:
+                sets[found.metadata.uid] = found
+                marks[found.metadata.uid].append(clique.metadata.labels)
+        return list(sets.values()), marks
 
     def _live(self, owner: PodCliqueSet, outline: Outline, replica: int) -> Live:
         """A scaling group that is not there is made as the template has it."""

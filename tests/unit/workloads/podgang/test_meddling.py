@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people and programs of a cluster may write, and what must not become of gangs by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.virtual import virtual
+from tests.unit.workloads.podgang.troupe import ONE, Troupe, W, a_troupe
+from tests.unit.workloads.sets import POD_SPEC, a_clique, a_set_body
+from trellis.api.grove.podclique import PodClique
+from trellis.api.labels import PART_OF, POD_GANG
+
+GANG = {POD_GANG: "one-0"}
+THEIRS = {"roleName": "w", "replicas": 1, "podSpec": POD_SPEC}
+
+
+@virtual
+@pytest.mark.parametrize(
+    "labels",
+    [GANG, GANG | {PART_OF: ""}, GANG | {PART_OF: "one"}, GANG | {PART_OF: "other"}],
+    ids=["of no set", "of a set without a name", "as if of the set", "of a set that is not there"],
+)
+async def test_a_podclique_of_nobody_that_names_a_gang_is_none_of_its_business(
+    labels: dict[str, str],
+) -> None:
+    troupe = await a_troupe(ONE)
+    async with troupe.operator():
+        await troupe.stage.make(
+            PodClique, {"metadata": {"name": "any", "labels": labels}, "spec": THEIRS}
+        )
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert list(await troupe.listed("one-0")) == [W]
+
+
+@virtual
+async def test_a_podclique_of_another_set_that_is_labelled_as_ours_hides_none_of_ours() -> None:
+    troupe = await a_troupe(ONE)
+    other = Troupe(troupe.stage, a_set_body("any", a_clique("w")))
+    await other.begin()
+    await other.make_alone()
+    labels = {"metadata": {"labels": GANG | {PART_OF: "one"}}}
+    await troupe.stage.patch(PodClique, "any-0-w", labels)
+    async with troupe.operator():
+        await troupe.make_alone()
+        await troupe.stage.settle()
+        assert list(await troupe.listed("one-0")) == [W]
