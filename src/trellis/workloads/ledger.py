@@ -15,6 +15,7 @@ import msgspec
 from trellis.api import names
 from trellis.api.annotation import POD_LEDGER
 from trellis.api.labels import POD_INDEX, SHORT_SET_NAME, as_index, number
+from trellis.workloads.kai import is_for_kai
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -110,8 +111,11 @@ def _index_hosted(pod: Pod) -> int | None:
 
 
 def _noted(gang: PodGang) -> Mapping[str, Sequence[str]] | None:
-    """What the annotation says: for KAI, which must not see pods that are yet to be made."""
-    text = gang.metadata.annotations.get(POD_LEDGER)
+    """What the annotation says: for KAI, which must not see pods that are yet to be made.
+
+    On the gang of another scheduler it is left over, or somebody's: it says nothing there.
+    """
+    text = gang.metadata.annotations.get(POD_LEDGER) if is_for_kai(gang) else None
     if not text:
         return None
     try:

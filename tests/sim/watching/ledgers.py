@@ -12,7 +12,8 @@ import msgspec
 from tests.sim.chronicle import label
 from tests.sim.watching.finding import Finding
 from trellis.api.annotation import POD_LEDGER
-from trellis.api.labels import POD_GANG
+from trellis.api.labels import POD_GANG, SCHEDULER_NAME
+from trellis.workloads.kai import KAI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,9 +44,9 @@ class Ledgers:
 
 
 def ledger(gang: Body) -> dict[str, list[str]]:
-    """By clique, the names that a PodGang lists."""
+    """By clique, the names that a PodGang lists: one for KAI in an annotation."""
     text = gang["metadata"].get("annotations", {}).get(POD_LEDGER)
-    if text:
+    if text and label(gang, SCHEDULER_NAME) == KAI:
         return msgspec.json.decode(text, type=dict[str, list[str]])
     groups = gang["spec"].get("podgroups", ())
     return {

@@ -8,18 +8,24 @@ from msgspec import structs
 
 from trellis.api.annotation import PLACEMENT, POD_LEDGER
 from trellis.api.core.pod import Pod, PodSpec
-from trellis.api.labels import POD_INDEX, Component, common
+from trellis.api.labels import POD_INDEX, SCHEDULER_NAME, Component, common
 from trellis.api.meta import Metadata, OwnerReference
 from trellis.api.scheduler.podgang import NamespacedName, PodGang, PodGangSpec, PodGroup
-from trellis.workloads.ledger import is_ours, listed, pod_index
+from trellis.workloads.kai import KAI
+from trellis.workloads.ledger import all_listed_names, is_ours, listed, pod_index
 from trellis.workloads.verdict import NONE, Verdict, verdict
 
 
-def a_gang(*names: str, clique: str = "llm-0-w", **annotations: str) -> PodGang:
+def a_gang(
+    *names: str, clique: str = "llm-0-w", scheduler: str = "", **annotations: str
+) -> PodGang:
+    labels = {SCHEDULER_NAME: scheduler} if scheduler else {}
     references = tuple(NamespacedName(namespace="default", name=name) for name in names)
     group = PodGroup(name=clique, pod_references=references, min_replicas=1)
     return PodGang(
-        metadata=Metadata(name="llm-0", namespace="default", annotations=annotations),
+        metadata=Metadata(
+            name="llm-0", namespace="default", labels=labels, annotations=annotations
+        ),
         spec=PodGangSpec(podgroups=(group,)),
     )
 
@@ -51,13 +57,22 @@ def test_a_pod_that_somebody_else_named_is_known_by_its_label() -> None:
 
 
 def test_for_kai_the_annotation_counts_and_not_what_exists() -> None:
-    gang = a_gang(**{POD_LEDGER: json.dumps({"llm-0-w": ["llm-0-w-0-bbbbb"]})})
+    gang = a_gang(scheduler=KAI, **{POD_LEDGER: json.dumps({"llm-0-w": ["llm-0-w-0-bbbbb"]})})
     assert listed(gang, "llm-0-w", ()) == {0: "llm-0-w-0-bbbbb"}
+    assert all_listed_names(gang) == {"llm-0-w": ["llm-0-w-0-bbbbb"]}
+
+
+@pytest.mark.parametrize("scheduler", ["", "default-scheduler"])
+def test_an_annotation_on_the_gang_of_another_scheduler_says_nothing(scheduler: str) -> None:
+    noted = {POD_LEDGER: json.dumps({"llm-0-w": ["llm-0-w-1-ccccc"]})}
+    gang = a_gang("llm-0-w-0-bbbbb", scheduler=scheduler, **noted)
+    assert listed(gang, "llm-0-w", ()) == {0: "llm-0-w-0-bbbbb"}
+    assert all_listed_names(gang) == {"llm-0-w": ["llm-0-w-0-bbbbb"]}
 
 
 @pytest.mark.parametrize("garbage", ["{", "[]", '{"llm-0-w": 7}', '{"llm-0-w": [7]}'])
 def test_an_annotation_that_cannot_be_read_leaves_what_exists(garbage: str) -> None:
-    gang = a_gang("llm-0-w-0-bbbbb", **{POD_LEDGER: garbage})
+    gang = a_gang("llm-0-w-0-bbbbb", scheduler=KAI, **{POD_LEDGER: garbage})
     assert listed(gang, "llm-0-w", ()) == {0: "llm-0-w-0-bbbbb"}
 
 

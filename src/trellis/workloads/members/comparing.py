@@ -14,7 +14,13 @@ import msgspec
 from msgspec import Raw, structs
 
 from trellis.api import hashes
-from trellis.api.annotation import FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE
+from trellis.api.annotation import (
+    FROM_TEMPLATE,
+    HASH_ALIASES,
+    POD_LEDGER,
+    PRIORITY_CLASS,
+    READY_BEFORE,
+)
 from trellis.api.grove.podclique import PodClique, PodCliqueSpec
 from trellis.api.labels import (
     BASE_POD_GANG,
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 _SPEC = tuple(
     field.encode_name for field in structs.fields(PodCliqueSpec) if field.name != "replicas"
 )
-_OURS = (FROM_TEMPLATE, HASH_ALIASES, PRIORITY_CLASS, READY_BEFORE)
+_OURS = (FROM_TEMPLATE, HASH_ALIASES, POD_LEDGER, PRIORITY_CLASS, READY_BEFORE)
 # What a clique outside groups and scaled gangs must not bear: another operator may have let it in.
 _PLACE = (
     BASE_POD_GANG,

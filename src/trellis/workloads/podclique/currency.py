@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.api.annotation import POD_LEDGER
+from trellis.api.labels import SCHEDULER_NAME
 from trellis.runtime.barrier import CacheBehind
 
 if TYPE_CHECKING:
@@ -43,6 +44,6 @@ class Currency:
         raise CacheBehind(f"{self._gangs.label} lack what others have written")
 
 
-def version(gang: Metadata) -> tuple[int, str | None]:
-    """Differs whenever the ledger does."""
-    return gang.generation, gang.annotations.get(POD_LEDGER)
+def version(gang: Metadata) -> tuple[int, str | None, str | None]:
+    """Differs whenever the ledger does. Where that is, the scheduler decides."""
+    return gang.generation, gang.annotations.get(POD_LEDGER), gang.labels.get(SCHEDULER_NAME)

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.support.virtual import virtual
-from tests.unit.workloads.podgang.troupe import ONE, Troupe, W, a_troupe
+from tests.unit.workloads.podgang.troupe import ONE, Troupe, W, a_gang, a_troupe
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_set_body
+from trellis.api.annotation import POD_LEDGER
 from trellis.api.grove.podclique import PodClique
 from trellis.api.labels import PART_OF, POD_GANG
+from trellis.api.scheduler.podgang import PodGang
 
 GANG = {POD_GANG: "one-0"}
 THEIRS = {"roleName": "w", "replicas": 1, "podSpec": POD_SPEC}
@@ -46,3 +50,17 @@ async def test_a_podclique_of_another_set_that_is_labelled_as_ours_hides_none_of
         await troupe.make_alone()
         await troupe.stage.settle()
         assert list(await troupe.listed("one-0")) == [W]
+
+
+@virtual
+@pytest.mark.parametrize("noted", ["{}", json.dumps({W: ["one-0-w-7-bbbbb"]})])
+async def test_a_ledger_that_somebody_notes_on_a_gang_not_for_kai_is_taken_off(noted: str) -> None:
+    troupe = await a_gang()
+    async with troupe.operator():
+        listed = await troupe.listed("one-0")
+        patch = {"metadata": {"annotations": {POD_LEDGER: noted}}}
+        await troupe.stage.patch(PodGang, "one-0", patch)
+        await troupe.stage.settle(1)
+        gang = await troupe.stage.get(PodGang, "one-0")
+        assert POD_LEDGER not in gang["metadata"].get("annotations", {})
+        assert await troupe.listed("one-0") == listed
