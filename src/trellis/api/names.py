@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of everything we make, decided by identity alone: a second create collides.
 
-What Grove names keeps Grove's exact name, because clients compute it. Nothing here takes a name
+What Grove names keeps Grove's exact name, because clients compute it. Names are hardly ever taken
 apart again: which object belongs to which is read from labels and owners.
 """
 
@@ -20,12 +20,23 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _POD_NAME = re.compile(
     rf".+-(?P<index>0|[1-9][0-9]{{0,8}})-[{_ALPHABET}]{{{POD_SUFFIX_LENGTH}}}", re.ASCII
 )
+_IN_REPLICA = re.compile(r"-(?P<index>0|[1-9][0-9]{0,8})(?:-.*)?", re.ASCII)
 _DIGEST_LENGTH = 10
 
 
 def set_replica(set_name: str, index: int) -> str:
     """The base gang of a replica, its headless Service and the subdomain of its pods."""
     return f"{set_name}-{index}"
+
+
+def replica_of(set_name: str, name: str) -> int | None:
+    """The replica of a set to which something of that name belongs, asked for or not.
+
+    Its label says the same until somebody edits that. None: no replica has anything called so.
+    """
+    starts = name.startswith(set_name)
+    match = _IN_REPLICA.fullmatch(name, len(set_name)) if starts else None
+    return int(match["index"]) if match else None
 
 
 def service_host(set_name: str, index: int, namespace: str, domain: str = CLUSTER_DOMAIN) -> str:

@@ -76,6 +76,30 @@ def test_a_replica_of_the_base_gang_has_no_scaled_gang() -> None:
         names.scaled_gang("g", 1, 2)
 
 
+@given(LABELS, st.integers(0, 10**9 - 1), LABELS)
+def test_the_replica_of_a_set_is_read_back_from_the_names_of_what_it_has(
+    name: str, replica: int, part: str
+) -> None:
+    made = (
+        names.set_replica(name, replica),
+        names.clique(name, replica, part),
+        names.scaling_group(name, replica, part),
+    )
+    assert {names.replica_of(name, one) for one in made} == {replica}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["llm", "llm-", "llm-x", "llm-02", "llm-1x", "llm0", "llm-0.w", "other-0", "0", "-0", "llm-٣"],
+)
+def test_a_name_that_no_replica_of_the_set_has_says_none(name: str) -> None:
+    assert names.replica_of("llm", name) is None
+
+
+def test_a_number_without_end_is_no_replica() -> None:
+    assert names.replica_of("llm", f"llm-{'9' * 40}") is None
+
+
 @given(LABELS, st.integers(0, 999), st.integers(0, 999), LABELS)
 def test_names_of_one_set_are_different_by_index(
     set_name: str, one: int, other: int, clique: str

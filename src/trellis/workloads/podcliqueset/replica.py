@@ -153,12 +153,10 @@ class _Task:
     def _scope(self, kind: Kind[T]) -> tuple[list[T], list[T]]:
         """What there is for this shard, and what there is to be."""
         filed = self.filed(kind)
-        if self.shard.index is None:
-            return self._strays(kind, filed), []
         want = self._known(kind)
         have = {found.metadata.key: found for found in filed}
         for one in want:
-            # Found by its name: what lost its label, and what others made under it.
+            # What others made under a name of ours is in the way.
             if (found := kind.cache.get(one.metadata.key)) is not None:
                 have.setdefault(found.metadata.key, found)
         return list(have.values()), [] if self.ends else want
@@ -181,18 +179,6 @@ class _Task:
             for one in cliques
             if one is not None
         }
-
-    def _strays(self, kind: Kind[T], filed: tuple[T, ...]) -> list[T]:
-        """What bears no index and is of no replica that is asked for: those know it by its name."""
-        if not filed:
-            return []
-        replicas = range(self._outline.replicas)
-        known = {
-            one.metadata.key
-            for replica in replicas
-            for one in kind.wants(self._outline, replica, kinds.Around(kind.cache.get))
-        }
-        return [found for found in filed if found.metadata.key not in known]
 
 
 async def _all(acts: Iterable[Coroutine[Any, Any, Written]]) -> list[Written]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The replicas of sets as keys of their own: which there are, and to which an object belongs. Pure.
 
-Objects are filed by the uid of their set and by their label, never by their name. What a set
-controls and what bears no such label is filed too, under the set itself.
+Objects are filed by the uid of their set and by the replica in their name: a label that says the
+same may be edited by anybody, and what bears that of another replica would go as surplus there.
+What a set controls and what is called otherwise is filed too, under the set itself.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trellis.api.grove.podcliqueset import PodCliqueSet
-from trellis.api.labels import SET_REPLICA_INDEX
 from trellis.api.meta import Key, Object
+from trellis.api.names import replica_of
 from trellis.runtime.controller import controller_of
 from trellis.runtime.index import Index
 from trellis.runtime.writes import part_of
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
 
     from trellis.api.meta import Metadata
 
-_MOST_DIGITS = 9
 _set_of = controller_of(PodCliqueSet.resource)
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One replica of a set; without an index, whatever of the set bears none."""
+    """One replica of a set; without an index, whatever of the set is of none by its name."""
 
     set: Key
     index: int | None = None
@@ -58,14 +58,14 @@ def shards_of_set(found: PodCliqueSet) -> Iterator[Key]:
 def shard_of_child(found: Object) -> Iterator[Key]:
     """The replica that an object of a set was made for."""
     for key in _set_of(found):
-        yield Shard(key, _index(found)).key
+        yield Shard(key, replica_of(key.name, found.metadata.name)).key
 
 
 def _filed(found: Object) -> Iterator[str]:
     for key in _set_of(found):
         owner = found.metadata.controller
         if owner is not None:
-            yield Shard(key, _index(found)).writer(owner.uid)
+            yield Shard(key, replica_of(key.name, found.metadata.name)).writer(owner.uid)
 
 
 BY_REPLICA: Index[Any] = Index("replica", _filed)
@@ -85,10 +85,3 @@ def _declared(metadata: Metadata) -> tuple[object, ...]:
         metadata.annotations,
         metadata.owner_references,
     )
-
-
-def _index(found: Object) -> int | None:
-    value = found.metadata.labels.get(SET_REPLICA_INDEX, "")
-    decimal = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
-    # An index is written without leading zeros: what is not, nobody of ours wrote.
-    return int(value) if decimal and str(int(value)) == value else None

@@ -41,26 +41,24 @@ def test_a_set_wakes_every_replica_that_it_asks_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "key", "filed"),
+    ("name", "key", "filed"),
     [
-        pytest.param("2", "default/llm/2", "uid-llm/2", id="its index"),
-        pytest.param("70", "default/llm/70", "uid-llm/70", id="beyond what is asked for"),
-        pytest.param(None, "default/llm", "uid-llm/", id="no label"),
-        pytest.param("02", "default/llm", "uid-llm/", id="not as we write it"),
-        pytest.param("x", "default/llm", "uid-llm/", id="no number"),
-        pytest.param("²", "default/llm", "uid-llm/", id="a digit that is none"),
-        pytest.param("9" * 40, "default/llm", "uid-llm/", id="a number without end"),
+        pytest.param("llm-2", "default/llm/2", "uid-llm/2", id="its index"),
+        pytest.param("llm-70-w-1", "default/llm/70", "uid-llm/70", id="beyond what is asked for"),
+        pytest.param("other-1", "default/llm", "uid-llm/", id="not called after its set"),
     ],
 )
-def test_a_child_is_filed_by_its_label_and_the_uid_of_its_set(
-    label: str | None, key: str, filed: str
+@pytest.mark.parametrize("label", ["2", "1", "70", "x", None])
+def test_a_child_is_filed_by_its_name_and_the_uid_of_its_set_whatever_its_label_says(
+    name: str, key: str, filed: str, label: str | None
 ) -> None:
     made = stored(service(OUTLINE, 2))
     labels = {name: value for name, value in made.metadata.labels.items()}
     labels.pop(SET_REPLICA_INDEX)
     if label is not None:
         labels[SET_REPLICA_INDEX] = label
-    found = structs.replace(made, metadata=structs.replace(made.metadata, labels=labels))
+    metadata = structs.replace(made.metadata, name=name, labels=labels)
+    found = structs.replace(made, metadata=metadata)
 
     assert [str(one) for one in shard_of_child(found)] == [key]
     assert list(BY_REPLICA.values(found)) == [filed]
