@@ -17,6 +17,7 @@ from trellis.instruments.logs import logger
 from trellis.kube.errors import AlreadyExists, Conflict, NotFound
 from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.converged import (
+    FUTILE,
     OF_ONE_OBJECT,
     OVERTAKEN,
     WRITTEN,
@@ -82,8 +83,7 @@ class Converger:
         tally = Tally(blocked=list(planned.blocked), conflicts=conflicts)
         # Deletions first: what is to be replaced must not be there twice, even for a moment.
         await self._phase(tally, [family.delete(found) for found in planned.delete])
-        edits = [edit for edit in planned.edit if edit not in self._futile]
-        await self._phase(tally, [family.patch(edit) for edit in edits])
+        await self._phase(tally, [family.patch(edit) for edit in self._sent(tally, planned.edit)])
         await self._phase(tally, [family.create(one) for one in planned.create])
         converged = tally.converged()
         if converged.wrote:
@@ -103,7 +103,7 @@ class Converger:
             raise CacheBehind(f"{children.cache.label} lack our last write")
         family = _Family(self._writes, owner, children, self._futile)
         tally = Tally(blocked=[], conflicts=[])
-        steps = [family.patch(edit) for edit in edits if edit not in self._futile]
+        steps = [family.patch(edit) for edit in self._sent(tally, edits)]
         await self._phase(tally, steps, finishes=True)
         return tally.converged()
 
@@ -118,6 +118,14 @@ class Converger:
         tally = Tally(blocked=[], conflicts=[])
         await self._phase(tally, [family.call_back(one) for one in lost])
         return tally.converged()
+
+    def _sent(self, tally: Tally, edits: Iterable[Edit[T]]) -> Iterator[Edit[T]]:
+        """Those that are not known to change nothing."""
+        for edit in edits:
+            if edit in self._futile:
+                tally.futile.append(edit.have.metadata.name)
+            else:
+                yield edit
 
     async def _phase(self, tally: Tally, steps: list[Step], *, finishes: bool = False) -> None:
         acts = [step.act for step in steps]
@@ -158,6 +166,7 @@ class _Family(Generic[T]):
                 return OVERTAKEN
             if stored.resource_version == known.resource_version:
                 self._futile.add(edit)
+                return FUTILE
             return WRITTEN
 
         return Step("patch", edit.have.metadata.name, act)

@@ -63,9 +63,11 @@ class Success(Enum):
     WRITTEN = auto()
     OVERTAKEN = auto()
     """Somebody else was faster; the cache will show by what."""
+    FUTILE = auto()
+    """The server has taken it, and changed nothing by it."""
 
 
-WRITTEN, OVERTAKEN = Success.WRITTEN, Success.OVERTAKEN
+WRITTEN, OVERTAKEN, FUTILE = Success.WRITTEN, Success.OVERTAKEN, Success.FUTILE
 Result: TypeAlias = Success | NameConflict
 
 
@@ -85,6 +87,8 @@ class Converged:
     created: tuple[str, ...] = ()
     patched: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    futile: tuple[str, ...] = ()
+    """Not as wanted, and patches change nothing about it: nobody tells when it has become so."""
     blocked: tuple[str, ...] = ()
     """Wanted, but the name is held by an object that is going: its end wakes the owner."""
     conflicts: tuple[NameConflict, ...] = ()
@@ -114,6 +118,7 @@ class Tally:
     done: dict[Verb, list[str]] = field(
         default_factory=lambda: {"create": [], "patch": [], "delete": []}
     )
+    futile: list[str] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     trouble: Exception | None = None
 
@@ -126,6 +131,7 @@ class Tally:
             created=tuple(self.done["create"]),
             patched=tuple(self.done["patch"]),
             deleted=tuple(self.done["delete"]),
+            futile=tuple(self.futile),
             blocked=tuple(self.blocked),
             conflicts=tuple(self.conflicts),
             refused=tuple(self.refused),
@@ -135,6 +141,8 @@ class Tally:
         match result:
             case Success.WRITTEN:
                 self.done[step.verb].append(step.name)
+            case Success.FUTILE:
+                self.futile.append(step.name)
             case NameConflict():
                 self.conflicts.append(result)
             case Refused() if isinstance(result, _VERDICTS):

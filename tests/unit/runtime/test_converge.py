@@ -315,12 +315,15 @@ async def test_a_patch_that_changed_nothing_is_not_sent_again() -> None:
     await room.converge(*balls("a"))
     room.api._patch = lambda found, *_: room.api._objects[found]  # type: ignore[method-assign]
     with capture_logs() as logs:
-        assert (await room.converge(*balls("a", colour="#f00"))).patched == ("a",)
+        assert await room.converge(*balls("a", colour="#f00")) == Converged(futile=("a",))
     assert [line["fields"] for line in logs if "changed nothing" in line["event"]] == [
         ["spec.colour"]
     ]
-    assert (await room.converge(*balls("a", colour="#f00"))).patched == ()
-    assert (await room.converge(*balls("a", colour="#00f"))).patched == ("a",)
+    sent = len(room.api.writes)
+    assert await room.converge(*balls("a", colour="#f00")) == Converged(futile=("a",))
+    assert len(room.api.writes) == sent
+    assert await room.converge(*balls("a", colour="#00f")) == Converged(futile=("a",))
+    assert len(room.api.writes) == sent + 1
 
 
 @virtual.virtual

@@ -125,10 +125,13 @@ class Reconciler:
         if state.gang is None and not state.is_complete:
             # Each of its PodCliques wakes it when it comes.
             return DONE
-        if state.gang is None or wanted is None or compare(state.gang, wanted):
-            return await self._write(io, state, wanted, (decision, planned.renewals))
+        gang = state.gang
+        if gang is None or wanted is None or compare(gang, wanted):
+            done = await self._write(io, state, wanted, (decision, planned.renewals))
+            if gang is None or done is not None:
+                return done or DONE
         found = Found(
-            state=state, gang=state.gang, plan=planned, decision=decision, backend=handed, now=now
+            state=state, gang=gang, plan=planned, decision=decision, backend=handed, now=now
         )
         return await self._tend(io, found)
 
@@ -141,8 +144,12 @@ class Reconciler:
 
     async def _write(
         self, io: IO, state: State, wanted: PodGang | None, causes: tuple[Decision, Renewals]
-    ) -> Outcome:
-        """Makes the gang, changes it, or removes one that has nothing left in it."""
+    ) -> Outcome | None:
+        """Makes the gang, changes it, or removes one that has nothing left in it.
+
+        None: the server keeps the gang as it is, whatever it is sent. There will be nothing new to
+        look at then, and what is stored is to be tended.
+        """
         try:
             written = await self._converge(io, state.key, state.set, wanted)
         except Conflict:
@@ -155,7 +162,7 @@ class Reconciler:
             self._tell_renewals(io, state, causes[1])
         for note in told:
             io.record(self._caches.sets, state.set, note)
-        return DONE
+        return None if written.futile else DONE
 
     def _tell_renewals(self, io: IO, state: State, renewals: Renewals) -> None:
         """Each step of an update is told of the PodClique that it renews pods of."""
