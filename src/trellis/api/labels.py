@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from trellis.api.names import fitted
+from trellis.api.syntax import LABEL_LIMIT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -122,7 +125,7 @@ def managed(set_name: str) -> dict[str, str]:
 
 def common(set_name: str, name: str, component: Component) -> dict[str, str]:
     """What every object that we make carries, whatever its kind."""
-    named = {} if component in _UNNAMED else {NAME: name.replace(":", "-")}
+    named = {} if component in _UNNAMED else {NAME: _as_value(name)}
     return managed(set_name) | named | {COMPONENT: component.value, SHORT_SET_NAME: set_name}
 
 
@@ -180,3 +183,9 @@ def as_index(text: str) -> int | None:
 def selector(labels: dict[str, str]) -> str:
     """The string form by which an autoscaler or a watch asks for these labels."""
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels))
+
+
+def _as_value(name: str) -> str:
+    """A Role may be called what no label can hold: by characters, and by the length of it."""
+    legal = name.replace(":", "-")
+    return legal if len(legal) <= LABEL_LIMIT else fitted(legal)

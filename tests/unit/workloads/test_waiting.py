@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_group, a_set
 from trellis.api.grove.template import EXPLICIT, IN_ORDER
 from trellis.api.meta import to_builtins
+from trellis.api.syntax import label_value_problem
 from trellis.workloads.outline import Outline, Parent
 from trellis.workloads.waiting import (
     MOUNT_PATH,
@@ -199,6 +200,15 @@ def test_the_role_names_what_may_be_read_and_nothing_else() -> None:
     assert made["metadata"]["name"] == "grove.io:pcs:llm"
     assert made["metadata"]["labels"]["app.kubernetes.io/name"] == "grove.io-pcs-llm"
     assert made["metadata"]["ownerReferences"][0]["uid"] == owning.metadata.uid
+
+
+@pytest.mark.parametrize("length", [50, 51, 61])
+def test_rights_of_a_set_with_a_long_name_can_be_stored(length: int) -> None:
+    owning = a_set("x" * length)
+    for made in (role(owning, ["a"]), binding(owning, ["default"])):
+        name = made.metadata.labels["app.kubernetes.io/name"]
+        assert label_value_problem(name) is None
+        assert name.startswith("grove.io-pcs-xxx")
 
 
 def test_the_binding_grants_it_to_service_accounts_of_the_same_namespace() -> None:
