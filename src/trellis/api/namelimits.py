@@ -93,15 +93,16 @@ def too_long(outline: Outline) -> tuple[TooLong, ...]:
     return tuple(found for found in _longest_names(outline) if found.excess > 0)
 
 
-def clashes(outline: Outline) -> tuple[Clash, ...]:
+def clashes(outline: Outline, replica: int = 0) -> tuple[Clash, ...]:
     """PodCliques that would share a name, such as clique `b-0-c` and member `c` of group `b`.
 
     Two such names can only be equal where the index of one stands in the name of the other, so
-    only numbers that occur in names need to be tried.
+    only numbers that occur in names need to be tried; and only in one `replica` of the set, for
+    all are called alike.
     """
     taken: dict[str, str] = {}
     found = []
-    for name, what in _first_replica(outline):
+    for name, what in _that_may_clash(outline, replica):
         if name in taken:
             found.append(Clash(name, taken[name], what))
         taken.setdefault(name, what)
@@ -138,12 +139,12 @@ def _claims(what: str, owner: str, replicas: int, claims: tuple[Claim, ...]) -> 
         yield TooLong(f"the claim {claim.template!r} of {what}", name)
 
 
-def _first_replica(outline: Outline) -> Iterator[tuple[str, str]]:
-    """PodCliques of replica 0 that could clash, with words for each."""
+def _that_may_clash(outline: Outline, replica: int) -> Iterator[tuple[str, str]]:
+    """PodCliques of a replica that could, with words for each."""
     for clique in outline.cliques:
-        yield names.clique(outline.name, 0, clique.name), f"clique {clique.name!r}"
+        yield names.clique(outline.name, replica, clique.name), f"clique {clique.name!r}"
     for group in outline.groups:
-        full = names.scaling_group(outline.name, 0, group.name)
+        full = names.scaling_group(outline.name, replica, group.name)
         numbers = _numbers(outline, group)
         for index in (number for number in numbers if number < group.replicas):
             for member in group.members:

@@ -35,7 +35,11 @@ def limit_problems(subject: Subject, limits: Limits) -> Iterator[Problem]:
         most, key = limits.group_replicas, "groupReplicas"
         yield from too_many(group.field / "replicas", group.template.replicas, most, key)
         yield from _most(group.template.scale_config, group.field / "scaleConfig", most, key)
-    pods = pods_of(subject)
+    yield from too_many_pods(replicas, pods_of(subject), limits)
+
+
+def too_many_pods(replicas: int, pods: int, limits: Limits) -> Iterator[Problem]:
+    """`replicas`: the number to which so many pods of a whole set are due."""
     if pods > limits.pods_per_set:
         detail = (
             f"replicas lead to {pods} pods, and {limits.pods_per_set} are allowed for one "

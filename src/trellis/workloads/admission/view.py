@@ -9,6 +9,7 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.workloads.admission.parts import Part
 from trellis.workloads.admission.policy import Stored
+from trellis.workloads.admission.standing import Standing, standing
 from trellis.workloads.admission.switching import pods_to_roll
 from trellis.workloads.caches import BY_SET
 from trellis.workloads.outline import Outline
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
-    from trellis.api.meta import Key
+    from trellis.api.meta import Key, Object
     from trellis.runtime.cache import Cache
     from trellis.workloads.caches import Caches
 
@@ -56,8 +57,11 @@ def stored(caches: Caches) -> Stored:
 
 def _clique_part(caches: Caches, clique: PodClique | None) -> Part | None:
     owner = caches.set_of(clique) if clique else None
-    member = member_of(Outline(owner), clique) if clique and owner else None
-    if owner is None or member is None:
+    if clique is None or owner is None:
+        return None
+    outline = Outline(owner)
+    member = member_of(outline, clique)
+    if member is None:
         return None
     place = member.place
     return Part(
@@ -66,12 +70,23 @@ def _clique_part(caches: Caches, clique: PodClique | None) -> Part | None:
         group=place.group.name if place.group else "",
         index=place.group.replica if place.group else 0,
         clique=place.clique,
+        others=_others(caches, outline, clique),
     )
 
 
 def _group_part(caches: Caches, group: PodCliqueScalingGroup | None) -> Part | None:
     owner = caches.set_of(group) if group else None
-    place = place_of(group, Outline(owner)) if group and owner else None
-    if owner is None or place is None:
+    if group is None or owner is None:
         return None
-    return Part(set=owner, replica=place.replica, group=place.config.name)
+    outline = Outline(owner)
+    place = place_of(group, outline)
+    if place is None:
+        return None
+    others = _others(caches, outline, group)
+    return Part(set=owner, replica=place.replica, group=place.config.name, others=others)
+
+
+def _others(caches: Caches, outline: Outline, part: Object) -> Standing:
+    key = str(outline.set.metadata.key)
+    groups, cliques = caches.groups.find(BY_SET, key), caches.cliques.find(BY_SET, key)
+    return standing(outline, part, groups, cliques)

@@ -157,7 +157,7 @@ def test_a_group_is_scaled_as_far_as_those_it_shares_with_leave_room(
 
 def test_a_group_whose_replicas_share_nothing_is_scaled_freely() -> None:
     stage = a_stage(body(None, shared("PerReplica")), 30)
-    assert isinstance(stage.scale("llm-0-g", 1000), Allowed)
+    assert isinstance(stage.scale("llm-0-g", 500), Allowed)
 
 
 def a_stage(document: Json, limit: int) -> Stage:
