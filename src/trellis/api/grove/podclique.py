@@ -17,6 +17,8 @@ SCHEDULED = "PodCliqueScheduled"
 MIN_AVAILABLE_BREACHED = "MinAvailableBreached"
 # What whoever makes its gang says, while there is none: the gang itself cannot.
 GANG_REFUSED = "PodGangRefused"
+# How many PodCliques one may start after. Each is watched by every pod that waits.
+PARENTS_LIMIT = 256
 
 
 class PodCliqueSpec(Value, frozen=True, kw_only=True):
@@ -48,7 +50,7 @@ class PodCliqueSpec(Value, frozen=True, kw_only=True):
             "The cliques whose pods must be ready before these start. "
             "Takes effect with CliqueStartupTypeExplicit.",
             list_type="set",
-            maxItems=256,
+            maxItems=PARENTS_LIMIT,
             items={"maxLength": 253},
         ),
     ] = ()

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from trellis.api.grove.podclique import PARENTS_LIMIT
 from trellis.api.grove.template import ANY_ORDER, EXPLICIT, IN_ORDER
 from trellis.workloads.admission.problems import (
     CLIQUES,
@@ -33,6 +35,7 @@ def startup_problems(subject: Subject, limits: Limits) -> Iterator[Problem]:
     if template.clique_startup_type not in kinds:
         field = TEMPLATE / "cliqueStartupType"
         yield unsupported(field, template.clique_startup_type, kinds)
+    yield from _crowded(subject)
     if template.clique_startup_type != EXPLICIT:
         return
     known = {clique.template.name for clique in subject.cliques}
@@ -55,6 +58,34 @@ def startup_problems(subject: Subject, limits: Limits) -> Iterator[Problem]:
             "(trellis.limits.startupDepth of the operator's configuration)"
         )
         yield excessive(CLIQUES, deepest, detail, deepest)
+
+
+def _crowded(subject: Subject) -> Iterator[Problem]:
+    """Cliques that would start after more PodCliques than can be named: see `Outline.parents`."""
+    together = {one.template.name: max(one.template.min_available, 0) for one in subject.groups}
+    for clique, parents in _with_parents(subject):
+        count = sum(together[one.group] if one.group else 1 for one in parents)
+        if count > PARENTS_LIMIT:
+            detail = (
+                f"clique {clique.template.name!r} would start after {count} PodCliques, and "
+                f"{PARENTS_LIMIT} are possible: one of each parent, and of a parent in a scaling "
+                "group one for each of its minAvailable replicas; lower that, or start after fewer "
+                "cliques"
+            )
+            said = subject.spec.template.clique_startup_type == EXPLICIT
+            field = clique.field / "spec" / "startsAfter" if said else clique.field
+            yield excessive(field, count, detail, count, of="parents")
+
+
+def _with_parents(subject: Subject) -> Iterator[tuple[Clique, list[Clique]]]:
+    startup = subject.spec.template.clique_startup_type
+    if startup == IN_ORDER:
+        yield from ((after, [before]) for before, after in pairwise(subject.cliques))
+    elif startup == EXPLICIT:
+        known = {one.template.name: one for one in subject.cliques}
+        for clique in subject.cliques:
+            named = dict.fromkeys(clique.template.spec.starts_after)
+            yield clique, [known[name] for name in named if name in known]
 
 
 def _entries(clique: Clique, known: set[str]) -> Iterator[Problem]:

@@ -106,6 +106,60 @@ def a_chain(length: int) -> dict[str, Any]:
     }
 
 
+def a_crowd(startup: str, least: int, **after: list[str]) -> dict[str, Any]:
+    """A scaling group of two cliques, of which so many start together, and a router after it."""
+    cliques = [a_clique(name, replicas=1) for name in ("worker", "helper", "router")]
+    for clique in cliques:
+        clique["spec"]["startsAfter"] = after.get(clique["name"], [])
+    group = {"name": "g", "cliqueNames": ["worker", "helper"], "replicas": least}
+    template = {
+        "cliques": cliques,
+        "cliqueStartupType": startup,
+        "podCliqueScalingGroups": [group | {"minAvailable": least}],
+    }
+    return {"metadata": {"name": "crowd"}, "spec": {"replicas": 1, "template": template}}
+
+
+IN_TURN, AS_SAID = "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
+ROUTER = "spec.template.cliques[2].spec.startsAfter"
+
+
+@pytest.mark.parametrize(
+    ("document", "want"),
+    [
+        pytest.param(a_crowd(IN_TURN, 256), [], id="in order, as many as can be"),
+        pytest.param(
+            a_crowd(IN_TURN, 257),
+            ["spec.template.cliques[1]", "spec.template.cliques[2]"],
+            id="in order, one more, within the group and after it",
+        ),
+        pytest.param(
+            a_crowd("CliqueStartupTypeAnyOrder", 2000, router=["worker"]), [], id="in any order"
+        ),
+        pytest.param(a_crowd(AS_SAID, 256, router=["helper"]), [], id="explicitly"),
+        pytest.param(
+            a_crowd(AS_SAID, 129, router=["worker", "helper"]), [ROUTER], id="too many together"
+        ),
+        pytest.param(
+            a_crowd(AS_SAID, 2000, worker=["router"]), [], id="many that wait for one are fine"
+        ),
+    ],
+)
+def test_a_clique_starts_after_no_more_podcliques_than_one_can_name(
+    document: dict[str, Any], want: list[str]
+) -> None:
+    assert fields(judged(document)) == want
+
+
+def test_who_starts_after_too_many_is_told_which_and_what_to_do() -> None:
+    ((_, said),) = causes(judged(a_crowd(AS_SAID, 300, router=["worker"])))
+    assert said == (
+        "Invalid value: 300: clique 'router' would start after 300 PodCliques, and 256 are "
+        "possible: one of each parent, and of a parent in a scaling group one for each of its "
+        "minAvailable replicas; lower that, or start after fewer cliques"
+    )
+
+
 @pytest.mark.parametrize(
     ("document", "limits", "want"),
     [
