@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -84,8 +85,9 @@ class Mounted:
         return content
 
 
+@lru_cache(maxsize=1)
 def trusting(authority: str) -> ssl.SSLContext:
-    """Believes servers of that authority alone."""
+    """Believes servers of that authority alone. All connections share it until that is renewed."""
     made = ssl.create_default_context(cadata=authority)
     # From Python 3.13 on this is set, and refuses the authorities of many clusters, which have no
     # key identifiers.

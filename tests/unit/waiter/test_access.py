@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from trellis.waiter.access import MOUNT, Mounted, NoCluster
+from trellis.webhooks.certificates import Authority
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +56,21 @@ async def test_what_is_mounted_is_read_anew_each_time(tmp_path: Path) -> None:
         assert await access.token() == token
     (tmp_path / "namespace").write_text("team")
     assert await access.namespace() == "team"
+
+
+async def test_all_connections_trust_alike_until_the_authority_is_renewed(tmp_path: Path) -> None:
+    environ = {"KUBERNETES_SERVICE_HOST": "h", "TRELLIS_SERVICE_ACCOUNT": str(tmp_path)}
+    access = Mounted.of(environ)
+    trusted = []
+    for _ in range(2):
+        authority = Authority.create("test", datetime(2026, 5, 1, tzinfo=UTC))
+        (tmp_path / "ca.crt").write_bytes(authority.pair.certificate)
+        trusted += [await access.trust(), await access.trust()]
+    first, same, renewed, again = trusted
+    assert first is same
+    assert renewed is again
+    assert renewed is not first
+    assert renewed.get_ca_certs() != first.get_ca_certs()
 
 
 async def test_what_is_not_there_yet_is_named(tmp_path: Path) -> None:

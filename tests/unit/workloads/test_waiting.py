@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.workloads.sets import POD_SPEC, a_clique, a_group, a_set
+from trellis.api.grove.podclique import PARENTS_LIMIT
 from trellis.api.grove.template import EXPLICIT, IN_ORDER
 from trellis.api.meta import to_builtins
 from trellis.api.syntax import label_value_problem
@@ -87,6 +88,15 @@ def test_a_guaranteed_pod_stays_guaranteed() -> None:
     resources = waiter_of(with_waiter(POD_SPEC, PARENTS, IMAGE))["resources"]
     assert resources["requests"] == resources["limits"]
     assert set(resources["limits"]) == {"cpu", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("parents", "memory"),
+    [(1, "64Mi"), (64, "64Mi"), (65, "96Mi"), (PARENTS_LIMIT, "160Mi")],
+)
+def test_who_watches_many_parents_gets_the_memory_for_it(parents: int, memory: str) -> None:
+    many = [Parent(f"llm-0-sg-{index}-worker", 1) for index in range(parents)]
+    assert waiter_of(with_waiter(POD_SPEC, many, IMAGE))["resources"]["limits"]["memory"] == memory
 
 
 def test_its_token_is_mounted_into_the_waiter_alone() -> None:
