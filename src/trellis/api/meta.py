@@ -147,7 +147,12 @@ def owner(value: Object) -> OwnerReference:
 
 def to_seconds(moment: datetime) -> Time:
     """The moment as servers keep it in a `Time`: UTC, without fractions of a second."""
-    return moment.astimezone(UTC).replace(microsecond=0)
+    try:
+        universal = moment.astimezone(UTC)
+    except OverflowError:
+        # Less than a day from either end of all time, which is as good as the end itself.
+        universal = moment.replace(tzinfo=UTC)
+    return universal.replace(microsecond=0)
 
 
 def to_micro_time(moment: datetime) -> str:

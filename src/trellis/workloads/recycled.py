@@ -6,7 +6,7 @@ The gang controller alone writes these stamps; everybody else only reads them, h
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 
 EVERY_CLIQUE = "*"
 
+# So near the ends of all time, a stamp cannot be told in another zone, nor a second be added to it.
+_EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+
 # Without a time zone a stamp could not be compared with those of the cluster.
 _STAMPS = msgspec.json.Decoder(dict[str, Annotated[datetime, msgspec.Meta(tz=True)]])
 
 
 def stamps(gang: PodGang) -> Mapping[str, datetime]:
-    """By the full name of a PodClique, or for all of them under `*`. What is unreadable is none."""
+    """By the full name of a PodClique, or for all of them under `*`. What is unusable is none."""
     text = gang.metadata.annotations.get(RECYCLED)
     if not text:
         return {}
     try:
-        return _STAMPS.decode(text)
+        found = _STAMPS.decode(text)
     except msgspec.MsgspecError:
         return {}
+    return {name: stamp for name, stamp in found.items() if _EARLIEST <= stamp < _LATEST}
 
 
 def recycled_at(gang: PodGang, clique: str) -> datetime | None:

@@ -34,11 +34,8 @@ class Verdict:
 
     def pins(self, clique: str, indices: Sequence[int]) -> Mapping[int, str]:
         """The node of each index of a PodClique, as far as the verdict reaches."""
-        slots = [
-            node
-            for node, count in self.nodes.get(clique, ())
-            for _ in range(min(count, len(indices)))
-        ]
+        # One at a time: a verdict may say any numbers, and is read no further than there are pods.
+        slots = (node for node, count in self.nodes.get(clique, ()) for _ in range(count))
         return dict(zip(sorted(indices), slots, strict=False))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 import pytest
@@ -108,6 +108,12 @@ def test_a_key_reads_as_people_write_it(key: Key, text: str) -> None:
 def test_an_object_is_deleting_from_when_the_server_says_so() -> None:
     assert not Metadata(name="a").deleting
     assert Metadata(name="a", deletion_timestamp=NOON).deleting
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"])
+def test_what_another_zone_puts_beyond_all_time_is_a_time_all_the_same(text: str) -> None:
+    moment = datetime.fromisoformat(text)
+    assert to_seconds(moment) == moment.replace(tzinfo=UTC)
 
 
 def test_times_are_cut_to_what_a_server_keeps() -> None:

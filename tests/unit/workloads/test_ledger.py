@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from msgspec import structs
@@ -118,6 +119,16 @@ def test_a_verdict_pins_indices_in_order_as_far_as_it_reaches() -> None:
     given = verdict(a_gang(**{PLACEMENT: '{"llm-0-w": [["n1", 2], ["n2", 1]]}'}))
     assert given.pins("llm-0-w", [5, 0, 3, 9]) == {0: "n1", 3: "n1", 5: "n2"}
     assert given.pins("llm-0-x", [0]) == {}
+
+
+def test_a_verdict_is_read_no_further_than_there_are_pods() -> None:
+    given = Verdict(given=True, nodes={"a": [("n", 10**18)] * 1000})
+    tracemalloc.start()
+    pins = given.pins("a", range(1000))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert pins == dict.fromkeys(range(1000), "n")
+    assert peak < 1 << 20
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,36 @@ def test_a_clique_was_made_anew_by_itself_or_with_all_others(
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"a":5}', '{"a":"noon"}', '{"a":"2026-01-01T12:00:00"}'],
-    ids=["empty", "torn", "list", "number", "no time", "no time zone"],
+    [
+        "",
+        "{",
+        "[]",
+        '{"a":5}',
+        '{"a":"noon"}',
+        '{"a":"2026-01-01T12:00:00"}',
+        '{"a":"9999-12-31T23:59:59Z"}',
+        '{"a":"9999-12-31T23:59:59-23:00"}',
+        '{"a":"0001-01-01T00:00:00+23:00"}',
+    ],
+    ids=[
+        "empty",
+        "torn",
+        "list",
+        "number",
+        "no time",
+        "no time zone",
+        "the end of time",
+        "after it",
+        "before its beginning",
+    ],
 )
-def test_a_stamp_that_cannot_be_read_is_none(text: str) -> None:
+def test_a_stamp_that_cannot_be_read_or_reckoned_with_is_none(text: str) -> None:
     assert stamps(a_gang(text)) == {}
+
+
+def test_a_stamp_that_is_none_takes_no_other_along() -> None:
+    text = '{"a":"9999-12-31T23:59:59Z","b":"2026-01-01T12:00:00Z"}'
+    assert stamps(a_gang(text)) == {"b": NOON}
 
 
 @pytest.mark.parametrize(
