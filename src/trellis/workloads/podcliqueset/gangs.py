@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gangs of a set as its status tells of them: the unwell first, no more than fit. Pure.
+"""The gangs of a set as its status tells of them: the worst off first, no more than fit. Pure.
 
 Why a gang is unwell is in its own conditions; of those, the ones are repeated here that say so.
 """
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _PHASES = (RUNNING, STARTING, PENDING)
 _ALARMS = (UNHEALTHY, DISRUPTION_TARGET)
 _MOST_STALLED = 5
+# How gangs are told of, and within each by their names.
+_BROKEN, _NOT_RUNNING, _WELL = range(3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ class Gangs:
 def gangs(found: Iterable[PodGang], uid: str) -> Gangs:
     """Those that the set with that uid has. What another operator left is kept for its pods' sake
     and nobody tells how it is."""
-    ranked: list[tuple[bool, str, PodGang]] = []
+    ranked: list[tuple[int, str, PodGang]] = []
     counted: Counter[str] = Counter()
     unhealthy = 0
     for gang in found:
@@ -66,9 +68,10 @@ def gangs(found: Iterable[PodGang], uid: str) -> Gangs:
             phase = gang.status.phase
             counted[phase] += 1
             unhealthy += broken
-            ranked.append((phase == RUNNING and not broken, gang.metadata.name, gang))
+            rank = _BROKEN if broken else _WELL if phase == RUNNING else _NOT_RUNNING
+            ranked.append((rank, gang.metadata.name, gang))
     ranked.sort(key=itemgetter(0, 1))
-    unwell = (gang for well, _, gang in ranked if not well)
+    unwell = (gang for rank, _, gang in ranked if rank != _WELL)
     order = (*_PHASES, *sorted(phase for phase in counted if phase not in _PHASES))
     return Gangs(
         told=tuple(_told(gang) for _, _, gang in ranked[:GANG_STATUSES_LIMIT]),

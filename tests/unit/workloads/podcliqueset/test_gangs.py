@@ -25,7 +25,7 @@ SET = a_set("llm")
 UID = SET.metadata.uid
 
 
-def test_the_unwell_come_first_and_then_names_decide() -> None:
+def test_the_broken_come_first_then_what_does_not_run_and_then_names_decide() -> None:
     broken = a_condition(UNHEALTHY)
     found = [
         a_gang(SET, "d"),
@@ -33,10 +33,18 @@ def test_the_unwell_come_first_and_then_names_decide() -> None:
         a_gang(SET, "b", PENDING),
         a_gang(SET, "a"),
         a_gang(SET, "e", STARTING),
+        a_gang(SET, "f", PENDING, broken),
     ]
     seen = gangs(found, UID)
-    assert [one.name for one in seen.told] == ["b", "c", "e", "a", "d"]
-    assert str(seen) == "gangs: 3 Running, 1 Starting, 1 Pending, 1 unhealthy"
+    assert [one.name for one in seen.told] == ["c", "f", "b", "e", "a", "d"]
+    assert str(seen) == "gangs: 3 Running, 1 Starting, 2 Pending, 2 unhealthy"
+
+
+def test_a_broken_gang_is_told_of_however_many_are_pending() -> None:
+    waiting = [a_gang(SET, f"llm-{index}", PENDING) for index in range(GANG_STATUSES_LIMIT)]
+    seen = gangs([*waiting, a_gang(SET, "llm-99", STARTING, a_condition(UNHEALTHY))], UID)
+    assert seen.told[0].name == "llm-99"
+    assert len(seen.told) == GANG_STATUSES_LIMIT
 
 
 def test_only_the_conditions_are_told_that_say_why_a_gang_is_unwell() -> None:
