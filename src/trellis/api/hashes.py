@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from trellis.api.grove.template import CliqueTemplate
 
+Paths: TypeAlias = tuple[tuple[str, ...], ...]
+
 PREFIX = "v1-"
 _DIGEST_BYTES = 10
 
@@ -37,7 +39,7 @@ _OURS = frozenset(
 _ANY = "*"
 # Where a pod spec holds amounts of resources. What looks like one anywhere else is just a text.
 _RESOURCES = (("requests", _ANY), ("limits", _ANY))
-_AMOUNTS = (
+_AMOUNTS: Paths = (
     *(
         (kind, _ANY, "resources", *rest)
         for kind in ("containers", "initContainers", "ephemeralContainers")
@@ -51,6 +53,9 @@ _AMOUNTS = (
         for rest in _RESOURCES
     ),
 )
+
+# The same of metrics by which pods are scaled, of whatever kind they are.
+_METRICS: Paths = tuple((_ANY, _ANY, "target", amount) for amount in ("value", "averageValue"))
 
 
 def canonical(value: Any) -> bytes:
@@ -82,14 +87,22 @@ def meaning(pod_spec: Any) -> Any:
     return without_usual(with_plain_amounts(pod_spec))
 
 
-def with_plain_amounts(pod_spec: Any) -> Any:
+def same_metrics(one: Any, other: Any) -> bool:
+    """Whether an autoscaler goes by the same with both, which are decoded lists of metrics."""
+    plain = (with_plain_amounts(metrics, _METRICS) for metrics in (one, other))
+    first, second = map(canonical, plain)
+    return first == second
+
+
+def with_plain_amounts(tree: Any, where: Paths = _AMOUNTS) -> Any:
     """A decoded pod spec with its amounts as servers write them: `1000m` as `1`, `1024Mi` as `1Gi`.
 
-    What is no amount stays as it is. The tree is not changed; what stays the same is shared.
+    Or anything else that is decoded, if it is said where in it amounts are. What is no amount stays
+    as it is. The tree is not changed; what stays the same is shared.
     """
-    for path in _AMOUNTS:
-        pod_spec = _changed(pod_spec, path)
-    return pod_spec
+    for path in where:
+        tree = _changed(tree, path)
+    return tree
 
 
 def generation_hash(template_hashes: Mapping[str, str]) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from trellis.api import hashes
 from trellis.api.annotation import APPLIED
 from trellis.api.core.autoscaler import HorizontalPodAutoscaler
 from trellis.runtime.plan import by_fields
@@ -61,11 +64,25 @@ def compare_group(have: Object, want: Wanted) -> Json:
 
 def compare_autoscaler(have: Object, want: Wanted) -> Json:
     """What users no longer ask for goes once, when that changes: the server puts its own there."""
-    patch = _by_fields(have, want)
+    if not isinstance(have, HorizontalPodAutoscaler) or not isinstance(
+        want, HorizontalPodAutoscaler
+    ):
+        raise TypeError(f"{have.metadata.key} is to be compared with an autoscaler")
+    patch = _without_rewritten(_by_fields(have, want), have.spec.metrics)
     if APPLIED not in patch.get("metadata", {}).get("annotations", {}):
         return patch
-    if not isinstance(want, HorizontalPodAutoscaler):
-        raise TypeError(f"{have.metadata.key} is to be compared with an autoscaler")
     asked = {"minReplicas": want.spec.min_replicas is not None, "metrics": bytes(want.spec.metrics)}
     dropped = {name: None for name in _FILLED_IN if not asked[name]}
     return patch | {"spec": dropped | patch.get("spec", {})} if dropped else patch
+
+
+def _without_rewritten(patch: Json, present: msgspec.Raw) -> Json:
+    """Without metrics that the server has, in its own way of writing: 1000m is stored as 1."""
+    spec = patch.get("spec", {})
+    if "metrics" not in spec or not bytes(present):
+        return patch
+    if not hashes.same_metrics(msgspec.json.decode(present), spec["metrics"]):
+        return patch
+    rest = {name: value for name, value in spec.items() if name != "metrics"}
+    others = {name: value for name, value in patch.items() if name != "spec"}
+    return others | {"spec": rest} if rest else others

@@ -214,6 +214,40 @@ def test_what_the_server_fills_into_an_autoscaler_is_no_difference() -> None:
     assert compare_autoscaler(_typed(want, filled), want) == {}
 
 
+def a_metric(**target: Any) -> Json:
+    return {
+        "type": "Pods",
+        "pods": {"metric": {"name": "1000m"}, "target": {"type": "AverageValue", **target}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept", "differs"),
+    [
+        pytest.param({"averageValue": "1000m"}, {"averageValue": "1"}, False, id="thousandths"),
+        pytest.param({"value": 0.5}, {"value": "500m"}, False, id="a fraction"),
+        pytest.param({"averageValue": "1024Mi"}, {"averageValue": "1Gi"}, False, id="binary"),
+        pytest.param({"value": 2, "x": None}, {"value": "2"}, False, id="a null"),
+        pytest.param({"averageValue": "1000m"}, {"averageValue": "2"}, True, id="another amount"),
+        pytest.param({"averageValue": "1"}, {"value": "1"}, True, id="another field"),
+    ],
+)
+def test_metrics_that_the_server_writes_in_its_own_way_are_no_difference(
+    asked: Json, kept: Json, differs: bool
+) -> None:
+    want = next(iter(autoscalers(scaled(metrics=[a_metric(**asked)]), 0)))
+    have = merged(to_builtins(stored(want)), {"spec": {"metrics": [a_metric(**kept)]}})
+    patch = {"spec": {"metrics": [a_metric(**asked)]}} if differs else {}
+    assert compare_autoscaler(_typed(want, have), want) == patch
+
+
+def test_other_changes_are_sent_without_metrics_that_are_the_same() -> None:
+    want = next(iter(autoscalers(scaled(metrics=[a_metric(value="1000m")]), 0)))
+    changes = {"maxReplicas": 4, "metrics": [a_metric(value="1")]}
+    have = merged(to_builtins(stored(want)), {"spec": changes})
+    assert compare_autoscaler(_typed(want, have), want) == {"spec": {"maxReplicas": 5}}
+
+
 def test_what_users_no_longer_ask_of_an_autoscaler_goes_once() -> None:
     before = next(iter(autoscalers(scaled(minReplicas=2, metrics=[CPU]), 0)))
     after = next(iter(autoscalers(scaled(maxReplicas=6), 0)))
