@@ -163,9 +163,9 @@ def _without_priority(state: State) -> Iterator[Trouble]:
 
 
 def _of_children(state: State, update: Outlook) -> Iterator[Trouble]:
-    """What keeps replicas from becoming available, or an update from going on, where a PodClique,
-    scaling group or PodGang says so and the set does not know it by itself."""
-    if state.available and update.ended:
+    """What keeps replicas from being made or becoming available, or an update from going on, where
+    a PodClique, scaling group or PodGang says so and the set does not know it by itself."""
+    if state.available and state.complete and update.ended:
         return
     known = {one.reason for one in (*state.troubles, *_without_priority(state))}
     gangs = () if state.available else state.gangs.stalled
@@ -179,12 +179,13 @@ def _verdict(state: State, troubles: tuple[Trouble, ...], update: Outlook) -> Ve
     if troubles:
         worst = min(troubles, key=lambda one: one.motion is not Motion.STUCK)
         more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
+        # What is only tried again does not make unwell what is well, nor does an update that cannot
+        # go on: what it has not replaced serves.
+        ready = well and worst.motion is Motion.MOVING
+        if worst not in state.troubles:
+            ready = well if update.ended else state.available
         return Verdict(
-            # What is only tried again does not make unwell what is well, nor does an update that
-            # cannot go on: what it has not replaced serves.
-            ready=well and worst.motion is Motion.MOVING
-            if worst in state.troubles
-            else state.available,
+            ready=ready,
             motion=worst.motion,
             reason=worst.reason,
             message=f"{worst.message}{more}",

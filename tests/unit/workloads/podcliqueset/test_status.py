@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from tests.unit.workloads.podcliqueset.builders import WHEN, World, a_condition, a_gang
-from tests.unit.workloads.sets import a_clique, a_set
+from tests.unit.workloads.sets import a_clique, a_group, a_set
 from trellis.api.conditions import READY, RECONCILING, STALLED, Motion, Pass
 from trellis.api.grove.updates import UPDATE_IN_PROGRESS
 from trellis.api.reasons import CATALOGUE, objects
@@ -63,6 +63,15 @@ def at_zero() -> World:
     return world
 
 
+def held_up() -> World:
+    """All that is needed is there; a second replica of the group is not, and cannot be made."""
+    world = World(a_set("llm", a_clique("m"), groups=(a_group("g", "m"),)))
+    world.scale_group("llm-0-g", 2)
+    stuck = structs.replace(a_condition(STALLED, reason="NameConflict"), observed_generation=1)
+    world.group("llm-0-g", conditions=(stuck,))
+    return world
+
+
 NO_REPLICAS = World(a_set("llm", replicas=0))
 
 
@@ -80,6 +89,14 @@ NO_REPLICAS = World(a_set("llm", replicas=0))
             "False",
             "CreatingChildren",
             id="a Service is of before",
+        ),
+        pytest.param(
+            a_state(held_up()),
+            "False",
+            "False",
+            "True",
+            "NameConflict",
+            id="not all can be made, though all that is needed runs",
         ),
         pytest.param(
             a_state(unready()), "False", "True", "False", "ReplicasUnavailable", id="not all ready"
