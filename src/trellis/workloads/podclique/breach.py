@@ -62,11 +62,15 @@ def breached(state: State, counted: Census, now: datetime) -> Finding:
 
 
 def first_available(state: State, counted: Census, now: datetime) -> datetime | None:
-    """When it first held its minimum since it was made, or last made anew as a gang."""
+    """When it first held its minimum since it was made, or last made anew as a gang.
+
+    A time from before that goes: the gang, which knows when it was, may be deleted by anybody.
+    """
     known, recycled = state.clique.status.first_available_time, _recycled(state)
-    holds = state.needed > 0 and counted.ready >= state.needed
-    if not holds or is_up_since(known, recycled):
+    if is_up_since(known, recycled):
         return known
+    if not state.needed or counted.ready < state.needed:
+        return None
     if recycled is None:
         return to_seconds(now)
     # Times are cut to seconds, and what is up again within the same one is up all the same.
@@ -89,6 +93,11 @@ def is_planned(state: State) -> bool:
 
 def was_up(state: State, counted: Census, now: datetime) -> bool:
     return is_up_since(first_available(state, counted, now), _recycled(state))
+
+
+def was_ever_up(state: State) -> bool:
+    """What was made anew had been up before, or fell with what had."""
+    return state.clique.status.first_available_time is not None or _recycled(state) is not None
 
 
 def _consequence(state: State, counted: Census, now: datetime) -> str:

@@ -67,7 +67,7 @@ def _of_losses(state: State, after: PodCliqueStatus) -> Iterator[Note]:
         message = f"not one of {state.replicas} pods has a node any more"
         yield Note(cliques.ALL_SCHEDULED_REPLICAS_LOST.token, message, "Warning")
     found = _breach(after)
-    if found is not None and before.first_available_time and _turned(before, after):
+    if found is not None and breach.was_ever_up(state) and _turned(before, after):
         broken = found.status == Status.TRUE.value
         yield Note(found.reason, found.message, "Warning" if broken else "Normal")
 

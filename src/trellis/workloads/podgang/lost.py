@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledgers of gangs that were there and are gone: one that is made again has the same names.
+"""Gangs that were there and are gone: one that is made again has the same names and stamps.
 
 Pods may just be being made by the old ledger, or have lost the label that they are read by. Under
 other names, there would be two of an index. It is a memory of moments: after a restart, what lives

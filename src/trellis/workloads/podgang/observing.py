@@ -23,6 +23,7 @@ from trellis.workloads.podgang.membership import expected, is_wanted, place_of
 from trellis.workloads.podgang.muster import is_gang_scheduled
 from trellis.workloads.podgang.state import Part, State
 from trellis.workloads.pods import is_live
+from trellis.workloads.recycled import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,6 +116,7 @@ class Observer:
             expected=tuple(member.name for member in members),
             parts=tuple(self._parts(claim.set, members, listed)),
             listed_names=names,
+            stamps=stamps(last) if last is not None else {},
             base=self._base(claim.set, outline, place),
             missing_classes=missing_in_update(self._caches, claim.set, place.replica),
         )

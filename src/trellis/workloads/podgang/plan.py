@@ -57,7 +57,7 @@ def _stamped(
     state: State, decision: Decision, now: datetime
 ) -> tuple[Mapping[str, datetime], Collection[str]]:
     """The stamps that the gang is to have, and the PodCliques that are made anew."""
-    noted = stamps(state.gang) if state.gang is not None else {}
+    noted = state.stamps
     based = stamps(state.base).get(EVERY_CLIQUE) if state.base is not None else None
     everything = [part.name for part in state.parts]
     if based is not None and not (EVERY_CLIQUE in noted and noted[EVERY_CLIQUE] >= based):

@@ -11,7 +11,7 @@ from trellis.workloads.outline import min_available
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
     from trellis.api.core.pod import Pod
     from trellis.api.grove.podclique import PodClique
@@ -62,7 +62,8 @@ class State:
     """A gang that its set wants. `expected` are the names of its PodCliques, there or not.
 
     `parts` are those that are there; `listed_names` is the ledger as it is stored, or was until
-    somebody deleted the gang. `base` is the gang that a scaled one comes after, if there is one.
+    somebody deleted the gang, and so are `stamps`: when which were last made anew. `base` is the
+    gang that a scaled one comes after, if there is one.
     """
 
     key: Key
@@ -73,6 +74,7 @@ class State:
     expected: tuple[str, ...]
     parts: tuple[Part, ...]
     listed_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    stamps: Mapping[str, datetime] = field(default_factory=dict)
     base: PodGang | None = None
     missing_classes: tuple[str, ...] = ()
     """The PriorityClasses that its set asks for and that do not exist. Looked for in an update."""

@@ -24,6 +24,7 @@ from tests.unit.workloads.podclique.fates import (
     told,
 )
 from tests.unit.workloads.sets import a_clique, a_set
+from trellis.api.annotation import RECYCLED
 from trellis.api.conditions import Motion
 from trellis.api.grove.updates import CliqueProgress
 from trellis.api.reasons import objects
@@ -57,6 +58,16 @@ def test_a_breach_and_its_end_are_events_of_what_was_up() -> None:
     assert notes(up.but(status=told(down))) == ["SufficientReadyPods"]
     starting = a_scene(1, pods=some_pods(PENDING))
     assert notes(a_scene(1, pods=some_pods(STARTING), status=told(starting))) == []
+
+
+def test_that_it_recovers_is_an_event_of_what_was_made_anew_too() -> None:
+    recycled = {RECYCLED: f'{{"*": "{LATER.strftime("%Y-%m-%dT%H:%M:%SZ")}"}}'}
+    up = a_scene(1, pods=some_pods(READY))
+    down = a_scene(1, pods=some_pods(CRASHED), status=told(up))
+    anew = a_scene(1, status=told(down), gang_annotations=recycled)
+    assert told(anew, LATER).first_available_time is None
+    back = anew.but(pods=some_pods(READY), status=told(anew, LATER))
+    assert notes(back, LATER) == ["SufficientReadyPods"]
 
 
 def awaited(scene: Scene, now: datetime = LATER) -> bool:

@@ -33,6 +33,7 @@ from trellis.workloads.podgang.membership import Place, expected
 from trellis.workloads.podgang.plan import plan
 from trellis.workloads.podgang.recycle import NOTHING
 from trellis.workloads.podgang.state import Part, State
+from trellis.workloads.recycled import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -205,6 +206,7 @@ def a_state(
         gang=gang,
         expected=tuple(member.name for member in members),
         parts=tuple(parts),
+        stamps=stamps(gang) if gang else {},
         listed_names={name: [r.name for r in g.pod_references] for name, g in references.items()},
         base=base,
     )

@@ -106,6 +106,11 @@ def test_a_gang_that_is_only_being_made_has_followed() -> None:
     assert planned.stamps == stamps(base)
 
 
+def test_a_gang_that_is_made_again_has_the_stamps_it_had() -> None:
+    state = replace(a_state(), stamps={EVERY_CLIQUE: ago(60)})
+    assert plan(state, NOTHING, NOW).stamps == {EVERY_CLIQUE: ago(60)}
+
+
 def test_stamps_of_cliques_that_are_in_it_no_more_are_dropped() -> None:
     gang = stamped(BASE, **{"wl2-0-pc-a": "2026-01-01T00:00:10Z", "gone": "2026-01-01T00:00:10Z"})
     planned = plan(a_state(gang=gang), NOTHING, NOW)

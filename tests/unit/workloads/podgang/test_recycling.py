@@ -274,6 +274,33 @@ async def test_what_broke_again_after_it_was_up_is_made_anew_again() -> None:
 
 
 @virtual
+async def test_what_was_never_up_again_is_left_alone_though_its_gang_is_deleted() -> None:
+    async with a_play(wl1_gt()) as play:
+        await play.kill("wl-0-pc-a", 1)
+        await play.expire()
+        after = await play.pods()
+        await play.stage.delete(PodGang, "wl-0")
+        await play.stage.settle(600)
+        assert await play.pods() == after
+        assert RECYCLED in await _annotations(play.stage)
+
+
+@virtual
+async def test_so_it_is_where_the_operator_has_been_away_since() -> None:
+    async with an_unattended_play() as (play, _):
+        async with play.stage.operator(*EVERYBODY):
+            await play.expire()
+        after = await play.pods()
+        await play.stage.delete(PodGang, "wl-0")
+        async with play.stage.operator(*EVERYBODY):
+            await play.expire()
+            assert await play.pods() == after
+            await play.recover()
+            assert await play.ready() == 10
+            assert await play.pods() == after
+
+
+@virtual
 async def test_a_recycled_replica_keeps_the_scale_it_had() -> None:
     async with a_play(wl2_gt()) as play:
         await play.stage.patch(PodCliqueScalingGroup, "wl-0-sg-x", {"spec": {"replicas": 3}})
