@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trellis.workloads.outline import min_available
 from trellis.workloads.podgang.muster import Muster, muster
 
 if TYPE_CHECKING:
@@ -29,19 +30,8 @@ class Found:
     now: datetime
 
     def musters(self) -> tuple[Muster, ...]:
-        """Of every group. Those that have no PodClique just now have no pods either."""
-        parts = {part.name: part for part in self.state.parts}
-        return tuple(
-            muster(
-                group.name,
-                group.min_replicas,
-                self.plan.listings[group.name].entries.values(),
-                parts[group.name].pods,
-            )
-            if group.name in parts
-            else Muster(clique=group.name, minimum=group.min_replicas, listed=1)
-            for group in self.gang.spec.podgroups
-        )
+        """Of what is yet to join, for which the rest of its unit waits, and of every group."""
+        return (*self._joining(), *self._listed())
 
     def threats(self) -> tuple[Threat, ...]:
         """Those that concern this gang."""
@@ -61,6 +51,30 @@ class Found:
         """Until something is due without anybody telling."""
         dues = [due for due in (self.plan.due, self.decision.next) if due is not None]
         return (min(dues) - self.now).total_seconds() if dues else None
+
+    def _listed(self) -> Iterator[Muster]:
+        """Those that have no PodClique just now have no pods either."""
+        parts = {part.name: part for part in self.state.parts}
+        for group in self.gang.spec.podgroups:
+            yield (
+                muster(
+                    group.name,
+                    group.min_replicas,
+                    self.plan.listings[group.name].entries.values(),
+                    parts[group.name].pods,
+                )
+                if group.name in parts
+                else Muster(clique=group.name, minimum=group.min_replicas, listed=1)
+            )
+
+    def _joining(self) -> Iterator[Muster]:
+        """Its PodCliques that were never in it, as their template has them."""
+        listed = {group.name for group in self.gang.spec.podgroups}
+        for member in self.state.absent:
+            replicas = member.template.spec.replicas
+            if replicas > 0 and member.name not in listed:
+                minimum = min(min_available(member.template), replicas)
+                yield Muster(clique=member.name, minimum=minimum, listed=1)
 
     def _left_over(self) -> Iterator[bool]:
         latest = max(self.plan.stamps.values())

@@ -107,6 +107,8 @@ class Observer:
         last = gang or self._lost.of(key, claim.set.metadata.uid)
         names = all_listed_names(last) if last is not None else {}
         listed = names if last is not None and is_ours(last) else {}
+        parts = tuple(self._parts(claim.set, members, listed))
+        present = {part.name for part in parts}
         return State(
             key=key,
             set=claim.set,
@@ -114,7 +116,8 @@ class Observer:
             place=place,
             gang=gang,
             expected=tuple(member.name for member in members),
-            parts=tuple(self._parts(claim.set, members, listed)),
+            parts=parts,
+            absent=tuple(member for member in members if member.name not in present),
             listed_names=names,
             stamps=stamps(last) if last is not None else {},
             base=self._base(claim.set, outline, place),

@@ -61,9 +61,9 @@ class Part:
 class State:
     """A gang that its set wants. `expected` are the names of its PodCliques, there or not.
 
-    `parts` are those that are there; `listed_names` is the ledger as it is stored, or was until
-    somebody deleted the gang, and so are `stamps`: when which were last made anew. `base` is the
-    gang that a scaled one comes after, if there is one.
+    `parts` are those that are there, `absent` those that are not; `listed_names` is the ledger as
+    it is stored, or was until somebody deleted the gang, and so are `stamps`: when which were last
+    made anew. `base` is the gang that a scaled one comes after, if there is one.
     """
 
     key: Key
@@ -73,6 +73,7 @@ class State:
     gang: PodGang | None
     expected: tuple[str, ...]
     parts: tuple[Part, ...]
+    absent: tuple[Member, ...] = ()
     listed_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     stamps: Mapping[str, datetime] = field(default_factory=dict)
     base: PodGang | None = None

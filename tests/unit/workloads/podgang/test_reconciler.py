@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.support.virtual import virtual
@@ -13,6 +15,9 @@ from trellis.api.grove.podclique import PodClique
 from trellis.api.grove.podcliqueset import PodCliqueSet
 from trellis.api.grove.scalinggroup import PodCliqueScalingGroup
 from trellis.api.scheduler.podgang import PodGang
+
+if TYPE_CHECKING:
+    from trellis.workloads.outline import Member
 
 
 @virtual
@@ -194,6 +199,53 @@ async def test_a_group_below_its_minimum_has_only_what_lives_in_the_base_gang() 
         await troupe.stage.patch(PodCliqueScalingGroup, "wl2-0-sg-x", {"spec": {"replicas": 1}})
         await troupe.stage.settle()
         assert len(await troupe.listed("wl2-0")) == 3
+
+
+async def a_unit_that_joins_in_part(pods_of_the_rest: int) -> tuple[Troupe, list[Member]]:
+    """A gang that runs, and a replica of a scaling group of which one of two PodCliques is there.
+
+    With the other one, which is yet to come.
+    """
+    cliques = (a_clique("w"), a_clique("a"), a_clique("b", pods_of_the_rest))
+    body = a_set_body("one", *cliques, groups=(a_group("g", "a", "b"),))
+    troupe = await a_troupe(body)
+    await troupe.make_alone()
+    await troupe.make_group(0)
+    async with troupe.operator():
+        running = await troupe.make_pods("one-0")
+        await troupe.bind(*running)
+        await troupe.ready(*running)
+        assert await troupe.phase("one-0") == "Running"
+    await troupe.stage.patch(PodCliqueScalingGroup, "one-0-g", {"spec": {"replicas": 1}})
+    first, *rest = troupe.outline.grouped(0, troupe.outline.groups["g"], 0)
+    await troupe.make_cliques([first], troupe.group)
+    return troupe, rest
+
+
+@virtual
+async def test_what_joins_a_running_gang_starts_when_all_of_its_unit_is_there() -> None:
+    troupe, rest = await a_unit_that_joins_in_part(2)
+    async with troupe.operator():
+        (joins,) = await troupe.make_pods("one-0")
+        await troupe.stage.settle()
+        assert await troupe.gated() == [joins]
+        assert await troupe.phase("one-0") == "Pending"
+        told = await troupe.stage.message(PodGang, "one-0", "Scheduled")
+        assert told == "PodClique one-0-g-0-b has not its minimum on nodes"
+        await troupe.make_cliques(rest, troupe.group)
+        await troupe.stage.settle(0.1)
+        await troupe.make_pods("one-0")
+        await troupe.stage.settle(0.1)
+        assert await troupe.gated() == []
+
+
+@virtual
+async def test_what_joins_does_not_wait_for_a_podclique_that_is_to_have_no_pods() -> None:
+    troupe, _ = await a_unit_that_joins_in_part(0)
+    async with troupe.operator():
+        await troupe.make_pods("one-0")
+        await troupe.stage.settle(0.1)
+        assert await troupe.gated() == []
 
 
 @virtual
