@@ -56,6 +56,7 @@ class Waking:
         caches = self._caches
         own = (
             Wakes(caches.cliques, self.of_clique, matters_of_clique),
+            Wakes(caches.cliques, self.after_clique, matters_of_size),
             Wakes(caches.pods, self.of_pod, matters_of_pod),
             Wakes(caches.pods, self.after_pod, matters_of_placement),
             Wakes(caches.gangs, self.of_base_gang, matters_of_base_gang),
@@ -98,6 +99,15 @@ class Waking:
             for gang in self.of_pod(pod):
                 yield from self._after(gang)
 
+    def after_clique(self, clique: PodClique) -> Iterator[Key]:
+        """The scaled gangs that come after the base gang of one that is to have no pods.
+
+        They wait for that gang to take it in, and it may never have begun to.
+        """
+        if not clique.spec.replicas and BASE_POD_GANG not in clique.metadata.labels:
+            for gang in _labelled(clique, POD_GANG):
+                yield from self._after(gang)
+
     def _after(self, base: Key) -> Iterator[Key]:
         for clique in self._caches.cliques.find(BY_BASE_GANG, str(base)):
             yield from _labelled(clique, POD_GANG)
@@ -105,12 +115,16 @@ class Waking:
     def of_group(self, group: PodCliqueScalingGroup) -> Iterator[Key]:
         """The base gang, which may have to take in or let go; and gangs that are wanted no more.
 
-        Those that are to be made are woken by their PodCliques.
+        Those that are to be made are woken by their PodCliques. Those of other groups may have
+        waited for the base gang to take in what it need not any more.
         """
         metadata = group.metadata
         owner, replica = metadata.controller, number(metadata.labels, SET_REPLICA_INDEX)
         if owner is not None and replica is not None:
-            yield Key(metadata.namespace, set_replica(owner.name, replica))
+            base = Key(metadata.namespace, set_replica(owner.name, replica))
+            yield base
+            if group.spec.replicas < group.spec.min_available:
+                yield from self._after(base)
         for gang in self._caches.gangs.find(BY_GROUP, str(metadata.key)):
             index = number(gang.metadata.labels, SCALING_GROUP_REPLICA_INDEX)
             if index is None or index >= group.spec.replicas:
@@ -141,6 +155,10 @@ def matters_of_clique(old: PodClique, new: PodClique) -> bool:
         != find(now.conditions, MIN_AVAILABLE_BREACHED)
         or span_of(progress_of(before)) != span_of(progress_of(now))
     )
+
+
+def matters_of_size(old: PodClique, new: PodClique) -> bool:
+    return old.spec.replicas != new.spec.replicas
 
 
 def matters_of_pod(old: Pod, new: Pod) -> bool:

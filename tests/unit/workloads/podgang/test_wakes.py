@@ -32,6 +32,7 @@ from trellis.workloads.podgang.wakes import (
     matters_of_clique,
     matters_of_placement,
     matters_of_pod,
+    matters_of_size,
     matters_of_spec,
 )
 
@@ -121,6 +122,34 @@ def test_a_scaling_group_wakes_the_base_gang_and_what_it_has_no_more(caches: Cac
     assert names(waking.of_group(a_group(2))) == ["default/wl2-0"]
     assert names(waking.of_group(a_group(1))) == ["default/wl2-0", "default/wl2-0-sg-x-0"]
     assert names(waking.of_group(a_group(2, other="1"))) == []
+
+
+def test_a_scaling_group_below_its_minimum_wakes_what_comes_after_the_base_gang(
+    caches: Caches,
+) -> None:
+    """The base gang is to have less than before, and need not change for that: it never grew."""
+    filled(caches.gangs, BASE)
+    assert names(Waking(caches).of_group(a_group(0))) == ["default/wl2-0", "default/wl2-0-sg-x-0"]
+
+
+def scaled_to(clique: PodClique, replicas: int) -> PodClique:
+    return structs.replace(clique, spec=structs.replace(clique.spec, replicas=replicas))
+
+
+@pytest.mark.parametrize(
+    ("clique", "woken"),
+    [
+        pytest.param(scaled_to(ALONE, 0), ["default/wl2-0-sg-x-0"], id="of the base gang"),
+        pytest.param(ALONE, [], id="it is to have pods"),
+        pytest.param(scaled_to(MEMBERS[-1], 0), [], id="of a scaled gang"),
+    ],
+)
+def test_a_podclique_that_is_to_have_no_pods_wakes_what_comes_after_the_base_gang(
+    caches: Caches, clique: PodClique, woken: list[str]
+) -> None:
+    assert names(Waking(caches).after_clique(clique)) == woken
+    assert matters_of_size(ALONE, scaled_to(ALONE, 0))
+    assert not matters_of_size(ALONE, ALONE)
 
 
 def test_a_set_wakes_the_gangs_it_has_and_those_to_come(caches: Caches) -> None:
