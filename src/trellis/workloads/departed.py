@@ -39,10 +39,12 @@ class Departed:
         if found is None:
             return ()
         since = self._clock.monotonic() - LAPSE_SECONDS
-        if all(gone <= since for gone in found.values()):
+        kept = {name: gone for name, gone in found.items() if gone > since}
+        if not kept:
             del self._names[clique]
-            return ()
-        return {name for name, gone in found.items() if gone > since}
+        elif len(kept) < len(found):
+            self._names[clique] = kept
+        return frozenset(kept)
 
     def _changed(self, old: Pod | None, new: Pod | None, *, fresh: bool) -> None:
         del fresh

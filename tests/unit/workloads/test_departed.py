@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from typing import TYPE_CHECKING
 
 from tests.support.virtual import START, VirtualClock, virtual
@@ -83,6 +84,21 @@ async def test_it_is_forgotten_after_a_while() -> None:
     assert set(told.departed.of(W)) == {"b"}
     await asyncio.sleep(LAPSE_SECONDS)
     assert not told.departed.of(W)
+
+
+@virtual
+async def test_of_a_clique_that_never_rests_only_the_last_moments_are_kept() -> None:
+    told = Told()
+    tracemalloc.start()
+    for index in range(5000):
+        name = f"pod-{index}"
+        told.tell(name, a_pod(name))
+        told.tell(name, None)
+        assert len(told.departed.of(W)) <= 2
+        await asyncio.sleep(LAPSE_SECONDS / 2)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 100_000
 
 
 @virtual
