@@ -2,7 +2,7 @@
 """The index of a pod among all pods of its replica of a scaling group: it has no gaps. Pure.
 
 It follows from how many pods the cliques before have now, so it moves for pods that run when one
-of those is scaled: all are of one gang, which wakes them. Containers read it when they start next.
+of those is scaled: who is behind it is woken. Containers read it when they start next.
 """
 
 from __future__ import annotations

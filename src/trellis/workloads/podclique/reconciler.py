@@ -27,6 +27,7 @@ from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
 from trellis.workloads.podclique.desired import plan, sparing
+from trellis.workloads.podclique.neighbours import Neighbours, is_scaled
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
 from trellis.workloads.podclique.surroundings import parents_not_ready
@@ -74,6 +75,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
             Wakes(caches.gangs, wakes.by_gang, _gang_matters),
             Wakes(caches.sets, wakes.by_set, _set_matters),
             Wakes(caches.groups, wakes.by_group, _spec_matters),
+            Wakes(caches.cliques, Neighbours(caches).after, is_scaled),
             Wakes(caches.priority_classes, wakes.by_priority_class),
             woken_by_templates(caches, wakes.by_set),
         ),

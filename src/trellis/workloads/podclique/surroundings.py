@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is looked at besides when pods are about to be made: neighbours, parents. Reads caches only.
 
-Neighbours are read and do not wake: what a pod is told about them is what is true when it is made.
+What a pod is told about them is what is true when it is made; but for how many pods come before it,
+which follows them.
 """
 
 from __future__ import annotations

@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.virtual import virtual
+from tests.unit.embedded.core.clusters import TOKEN
+from tests.unit.workloads.kubelets import kubelets
 from tests.unit.workloads.rolling.show import a_show
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
+from tests.unit.workloads.stage import Stage, Watched, a_stage
 from trellis.api.core.pod import Pod
 from trellis.api.grove.podclique import PodClique
+from trellis.api.grove.podcliqueset import PodCliqueSet
+from trellis.workloads.podclique.reconciler import controller as podcliques
+from trellis.workloads.podcliqueset.reconciler import controllers as podcliquesets
+from trellis.workloads.podgang.reconciler import controller as podgangs
+from trellis.workloads.scalinggroup.reconciler import controller as scalinggroups
 
 if TYPE_CHECKING:
     from tests.unit.workloads.rolling.show import Show
@@ -58,3 +67,24 @@ async def test_a_pod_that_another_operator_made_without_one_is_left_alone() -> N
         await show.stage.settle(10)
         labels = [pod["metadata"]["labels"].get(LABEL) for pod in await show.pods(WORK)]
         assert labels == [None, "2", "3"]
+
+
+@pytest.mark.parametrize("count", [1, 4], ids=["in", "out"])
+@virtual
+async def test_indices_follow_also_where_news_of_the_gang_comes_first(count: int) -> None:
+    """As it may where PodCliques have a process of their own."""
+    stage = await a_stage()
+    transport = stage.admin.cluster.transport(TOKEN)
+    elsewhere = Stage(stage.admin, stage.client, Watched(transport))
+    others = stage.operator(podcliquesets, scalinggroups, podgangs)
+    async with kubelets(stage), stage.collector(), others, elsewhere.operator(podcliques):
+        await stage.make(PodCliqueSet, BODY)
+        await stage.settle(10)
+        told = elsewhere.watched.heard["/podcliques"] = asyncio.Event()
+        await stage.patch(PodClique, LEAD, {"spec": {"replicas": count}})
+        await stage.settle(3)
+        told.set()
+        await stage.settle(10)
+        labels = [one["metadata"]["labels"] for one in await stage.all(Pod)]
+        found = [int(one[LABEL]) for one in labels if one["grove.io/pcsg-replica-index"] == "1"]
+        assert sorted(found) == list(range(count + 3))
