@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trellis.api import annotation, labels
+from trellis.api.syntax import label_value_problem
 from trellis.workloads.admission.problems import METADATA, Field, forbidden, invalid, required
 from trellis.workloads.admission.topology import constraints
 
@@ -50,6 +51,7 @@ def scheduler_problems(subject: Subject, policy: Policy) -> Iterator[Problem]:
             yield invalid(field, name, detail)
     if first == KAI:
         yield from _queues(_kai_queues(subject), KAI)
+        yield from _unfit_for_labels(_kai_queues(subject))
         if not any(queue.name for queue in _kai_queues(subject)):
             key = labels.KAI_QUEUE
             detail = f"KAI places pods of a queue only: label the set with {key}"
@@ -69,6 +71,13 @@ def _queues(found: list[Queue], scheduler: str) -> Iterator[Problem]:
                 f"{named[0].name[:63]!r}; name the same"
             )
             yield invalid(queue.field, queue.name, detail)
+
+
+def _unfit_for_labels(found: list[Queue]) -> Iterator[Problem]:
+    """Annotations may say anything, and KAI reads the queue of a gang from a label."""
+    for queue in found:
+        if problem := label_value_problem(queue.name):
+            yield invalid(queue.field, queue.name, f"the name of a queue {problem}")
 
 
 def _kai_queues(subject: Subject) -> list[Queue]:
