@@ -64,12 +64,16 @@ def breached(state: State, counted: Census, now: datetime) -> Finding:
 def first_available(state: State, counted: Census, now: datetime) -> datetime | None:
     """When it first held its minimum since it was made, or last made anew as a gang.
 
-    A time from before that goes: the gang, which knows when it was, may be deleted by anybody.
+    A time from before that goes: the gang, which knows when it was, may be deleted by anybody. What
+    was scaled to none is left out of its gang, and starts anew when it is wanted again: that there
+    is no room for it yet must not cost the others their pods.
     """
     known, recycled = state.clique.status.first_available_time, _recycled(state)
+    if not state.needed:
+        return None
     if is_up_since(known, recycled):
         return known
-    if not state.needed or counted.ready < state.needed:
+    if counted.ready < state.needed:
         return None
     if recycled is None:
         return to_seconds(now)

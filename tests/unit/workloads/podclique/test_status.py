@@ -238,6 +238,14 @@ def test_a_clique_without_pods_was_never_up() -> None:
     assert told(a_scene(1, spec={"replicas": 0})).first_available_time is None
 
 
+def test_what_was_scaled_to_none_has_not_been_up_yet_when_it_is_wanted_again() -> None:
+    up = PodCliqueStatus(first_available_time=START)
+    scaled = told(a_scene(1, spec={"replicas": 0}, status=up))
+    assert scaled.first_available_time is None
+    again = told(a_scene(1, pods=some_pods(PENDING), status=scaled))
+    assert "it has not been up yet" in condition(again, BREACHED).message
+
+
 def test_after_a_recycle_it_is_up_anew_and_later_than_that() -> None:
     stamp = {RECYCLED: f'{{"{CLIQUE}": "{NOW.strftime("%Y-%m-%dT%H:%M:%SZ")}"}}'}
     before = PodCliqueStatus(first_available_time=START)
