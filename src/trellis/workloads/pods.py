@@ -39,6 +39,16 @@ def is_live(pod: Pod) -> bool:
     return not is_leaving(pod) and not has_failed(pod)
 
 
+def is_controlled_by(pod: Pod, uid: str) -> bool:
+    """Whether it is the pod of that object. Those that only name it as one of several owners are
+    somebody else's."""
+    # A plain loop: this is asked of every pod in every run.
+    for reference in pod.metadata.owner_references:
+        if reference.controller:
+            return reference.uid == uid
+    return False
+
+
 def is_scheduled(pod: Pod) -> bool:
     """Whether it has a node, by its name or by the word of the scheduler."""
     return bool(pod.spec.node_name) or conditions.is_true(pod.status.conditions, SCHEDULED)

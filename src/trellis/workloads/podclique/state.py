@@ -17,6 +17,7 @@ from trellis.api.meta import Key
 from trellis.workloads.classes import missing_in_update
 from trellis.workloads.holders import conflict
 from trellis.workloads.ledger import is_ours, listed
+from trellis.workloads.pods import is_controlled_by
 from trellis.workloads.sharing import not_ours
 
 if TYPE_CHECKING:
@@ -155,9 +156,8 @@ def _named(clique: PodClique, members: Iterable[Member]) -> Member | None:
 
 
 def _controlled(caches: Caches, clique: PodClique) -> tuple[Pod, ...]:
-    """Its pods. Those that only name it as one of several owners are somebody else's."""
     uid = clique.metadata.uid
-    return tuple(pod for pod in caches.pods.owned(uid) if _is_by(pod, uid))
+    return tuple(pod for pod in caches.pods.owned(uid) if is_controlled_by(pod, uid))
 
 
 def _inherited(caches: Caches, clique: PodClique, missing: Iterable[str]) -> Iterator[str]:
@@ -168,14 +168,6 @@ def _inherited(caches: Caches, clique: PodClique, missing: Iterable[str]) -> Ite
         by = pod.metadata.controller if pod is not None else None
         if by is not None and (by.kind, by.name) == named and by.uid != clique.metadata.uid:
             yield name
-
-
-def _is_by(pod: Pod, uid: str) -> bool:
-    # A plain loop: this is asked of every pod in every run.
-    for reference in pod.metadata.owner_references:
-        if reference.controller:
-            return reference.uid == uid
-    return False
 
 
 def _gang(

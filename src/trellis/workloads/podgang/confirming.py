@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trellis.api.labels import POD_GANG
 from trellis.api.meta import Key
 from trellis.workloads.ledger import all_listed_names
-from trellis.workloads.pods import is_well
+from trellis.workloads.pods import is_controlled_by, is_well
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +65,10 @@ class Confirming:
         if gang is None:
             return False
         keys = [Key(state.key.namespace, pod) for pod in all_listed_names(gang).get(name, ())]
-        heard = {key for key in keys if (pod := self._pods.get(key)) is not None and is_well(pod)}
-        found = await io.read(self._pods, [key for key in keys if key not in heard])
         uid = clique.metadata.uid
-        well = [pod for pod in found if is_well(pod) and _controlled_by(pod, uid)]
+        heard = {key for key in keys if _is_well_and_of(self._pods.get(key), uid)}
+        found = await io.read(self._pods, [key for key in keys if key not in heard])
+        well = [pod for pod in found if _is_well_and_of(pod, uid)]
         return len(heard) + len(well) >= clique.spec.needed
 
 
@@ -80,6 +80,5 @@ def _accused(state: State, decision: Decision) -> Iterator[str]:
             yield threat.clique
 
 
-def _controlled_by(pod: Pod, uid: str) -> bool:
-    controller = pod.metadata.controller
-    return controller is not None and controller.uid == uid
+def _is_well_and_of(pod: Pod | None, uid: str) -> bool:
+    return pod is not None and is_well(pod) and is_controlled_by(pod, uid)

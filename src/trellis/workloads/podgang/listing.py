@@ -3,7 +3,7 @@
 
 Names follow from what there is alone, so that two who look at the same decide the same. A name
 stays while its pod lives, and while there is none: then it is made. It is replaced when its pod is
-leaving or has failed, and when the gang is made anew.
+leaving or has failed, when it is no pod of that PodClique, and when the gang is made anew.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def next_listing(part: Part, now: datetime, *, anew: bool = False) -> Listing:
     due: datetime | None = None
     for index, name in known.items():
         pod = part.pods.get(name)
-        if anew or (pod is None and name in part.gone):
+        if anew or name in part.taken or (pod is None and name in part.gone):
             entries[index] = _fresh(part, index, name)
         elif pod is not None and not is_live(pod):
             at = _replaced_at(part, pod, now)
@@ -114,10 +114,11 @@ def _fresh(part: Part, index: int, previous: str = "") -> str:
     An index that comes back may have a pod that was to go with it and lives: it is kept.
     """
     uid, returns = part.clique.metadata.uid, not previous
+    used = {*part.gone, *part.taken}
     while True:
         name = next_name(uid, part.name, index, previous)
         pod = part.pods.get(name)
-        free = name not in part.gone if pod is None else returns and is_live(pod)
+        free = name not in used if pod is None else returns and is_live(pod)
         if name != previous and free:
             return name
         # More and more goes into it, so that it never comes back to a name that it has been at.

@@ -22,6 +22,7 @@ from trellis.workloads.podgang.lost import Lost
 from trellis.workloads.podgang.membership import expected, is_wanted, place_of
 from trellis.workloads.podgang.muster import is_gang_scheduled
 from trellis.workloads.podgang.state import Part, State
+from trellis.workloads.podgang.taken import doubtful
 from trellis.workloads.pods import is_live
 from trellis.workloads.recycled import stamps
 
@@ -201,9 +202,11 @@ class Observer:
             found = {pod.metadata.name: pod for pod in pods.owned(clique.metadata.uid)}
             names = listed.get(member.name)
             for name in names or ():
-                # What has a listed name and another owner is of a PodClique that was there before.
+                # What a PodClique had that was there before keeps its name for as long as it lives.
                 if name not in found and (pod := pods.get(Key(namespace, name))) is not None:
                     found[name] = pod
+            doubts = doubtful(clique, names or (), found)
+            found = {name: pod for name, pod in found.items() if name not in doubts}
             yield Part(
                 member=member,
                 clique=clique,
@@ -211,6 +214,7 @@ class Observer:
                 # One that lists none is not written yet or spoiled: what lives is kept.
                 listed=by_index(member.name, names or (), found) or None,
                 gone=self._departed.of(clique.metadata.key),
+                doubtful=doubts,
                 failed_for=self._failing.failed_for(found.values()),
                 most=self._most,
             )

@@ -18,7 +18,7 @@ from trellis.runtime.plan import Edit, by_name
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_BASE_GANG
 from trellis.workloads.pacing import ALONE_SECONDS, Haste, StatusPacer
-from trellis.workloads.podgang import gate, status
+from trellis.workloads.podgang import gate, status, taken
 from trellis.workloads.podgang.ailing import Ailing
 from trellis.workloads.podgang.backend import backend
 from trellis.workloads.podgang.confirming import LOOK_AGAIN_SECONDS, Confirming
@@ -110,6 +110,7 @@ class Reconciler:
         state = self._observer.state(key, claim, place)
         if state.gang is not None and state.gang.metadata.deleting:
             return DONE
+        state = await taken.confirmed(io, self._caches.pods, state)
         now = self._clock.now()
         confirmed = await self._confirming.decision(io, state, now)
         done = await self._follow(io, state, confirmed.decision, now)

@@ -37,6 +37,10 @@ class Part:
     listed: Listed | None = None
     gone: Collection[str] = ()
     """Names of pods that were seen and are no more."""
+    doubtful: Collection[str] = ()
+    """Listed names that somebody else's pods seem to have. See `taken`."""
+    taken: Collection[str] = ()
+    """Those that they have indeed: its own pods are to have others."""
     failed_for: Mapping[str, timedelta] = field(default_factory=dict)
     """For how long failed pods have been seen so."""
     most: int

@@ -26,6 +26,7 @@ from trellis.runtime.controller import Wakes
 from trellis.workloads.caches import BY_BASE_GANG, BY_SET, by_label
 from trellis.workloads.classes import woken_by_priority_classes
 from trellis.workloads.kai import is_for_kai
+from trellis.workloads.podgang.taken import told_of_conflict
 from trellis.workloads.pods import is_scheduled
 from trellis.workloads.updates.progress import progress_of, span_of, whose_turn
 
@@ -154,6 +155,7 @@ def matters_of_clique(old: PodClique, new: PodClique) -> bool:
         or find(before.conditions, MIN_AVAILABLE_BREACHED)
         != find(now.conditions, MIN_AVAILABLE_BREACHED)
         or span_of(progress_of(before)) != span_of(progress_of(now))
+        or told_of_conflict(old) != told_of_conflict(new)
     )
 
 
