@@ -15,6 +15,7 @@ KubeError
     ├── BadRequest       400
     ├── Unauthorized     401 credentials are missing, wrong or revoked
     ├── Forbidden        403
+    │   └── NamespaceTerminating  nothing can be made there any more
     ├── NotFound         404
     ├── Unsupported      405, 406, 415
     ├── AlreadyExists    409
@@ -124,6 +125,10 @@ class Unauthorized(Refused):
 
 
 class Forbidden(Refused):
+    pass
+
+
+class NamespaceTerminating(Forbidden):
     pass
 
 

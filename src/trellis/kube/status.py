@@ -107,6 +107,8 @@ def from_status(
 def _named(what: str, failure: Failure) -> Refused:
     if any(cause.reason == "DisruptionBudget" for cause in failure.causes):
         return errors.EvictionBlocked(what, failure)
+    if any(cause.reason == "NamespaceTerminating" for cause in failure.causes):
+        return errors.NamespaceTerminating(what, failure)
     other = errors.ServerFailed if failure.code >= 500 else Refused
     by_code = _BY_CODE.get(failure.code, other)
     return _BY_REASON.get(failure.reason, by_code)(what, failure)

@@ -14,7 +14,7 @@ import msgspec
 
 from trellis.api.meta import Object
 from trellis.instruments.logs import logger
-from trellis.kube.errors import AlreadyExists, Conflict, NotFound
+from trellis.kube.errors import AlreadyExists, Conflict, NamespaceTerminating, NotFound
 from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.converged import (
     FUTILE,
@@ -27,6 +27,7 @@ from trellis.runtime.converged import (
     Step,
     Tally,
 )
+from trellis.runtime.going import NamespaceGoes
 from trellis.runtime.parallel import in_parallel
 from trellis.runtime.plan import Comparison, Edit, Wanted, body, plan
 from trellis.runtime.writes import Replaced, Stored
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from trellis.api.meta import Metadata
     from trellis.runtime.cache import Cache
     from trellis.runtime.difference import Json
+    from trellis.runtime.going import Going
     from trellis.runtime.writes import Propagation, Writes
 
     Relabel = Callable[[Metadata, Mapping[str, str]], Mapping[str, str]]
@@ -65,8 +67,9 @@ class Children(Generic[T]):
 
 
 class Converger:
-    def __init__(self, writes: Writes, parallel: int = PARALLEL) -> None:
+    def __init__(self, writes: Writes, going: Going, parallel: int = PARALLEL) -> None:
         self._writes = writes
+        self._going = going
         self._parallel = parallel
         self._futile = _Futile()
 
@@ -78,7 +81,7 @@ class Converger:
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
         planned = plan(owner, have, want, children.compare)
-        family = _Family(self._writes, owner, children, self._futile)
+        family = self._family(owner, children)
         conflicts = [NameConflict.held_by(found.metadata) for found in planned.foreign]
         tally = Tally(blocked=list(planned.blocked), conflicts=conflicts)
         # Deletions first: what is to be replaced must not be there twice, even for a moment.
@@ -101,7 +104,7 @@ class Converger:
         writer = children.part or owner.metadata.uid
         if not self._writes.barrier.is_open(writer, children.cache):
             raise CacheBehind(f"{children.cache.label} lack our last write")
-        family = _Family(self._writes, owner, children, self._futile)
+        family = self._family(owner, children)
         tally = Tally(blocked=[], conflicts=[])
         steps = [family.patch(edit) for edit in self._sent(tally, edits)]
         await self._phase(tally, steps, finishes=True)
@@ -114,10 +117,13 @@ class Converger:
 
         For what is wanted no more, and not in the cache: what is wanted is met when it is made.
         """
-        family = _Family(self._writes, owner, children, self._futile)
+        family = self._family(owner, children)
         tally = Tally(blocked=[], conflicts=[])
         await self._phase(tally, [family.call_back(one) for one in lost])
         return tally.converged()
+
+    def _family(self, owner: Object, children: Children[T]) -> _Family[T]:
+        return _Family(self._writes, self._going, owner, children, self._futile)
 
     def _sent(self, tally: Tally, edits: Iterable[Edit[T]]) -> Iterator[Edit[T]]:
         """Those that are not known to change nothing."""
@@ -139,9 +145,15 @@ class _Family(Generic[T]):
     """One owner's objects of one kind, and the writes to them."""
 
     def __init__(
-        self, writes: Writes, owner: Object, children: Children[T], futile: _Futile
+        self,
+        writes: Writes,
+        going: Going,
+        owner: Object,
+        children: Children[T],
+        futile: _Futile,
     ) -> None:
         self._writes = writes
+        self._going = going
         self._owner = owner
         self._writer = children.part or owner.metadata.uid
         self._cache = children.cache
@@ -175,8 +187,14 @@ class _Family(Generic[T]):
         key = one.metadata.key
 
         async def act() -> Result:
+            owner = self._owner.metadata
+            if self._going.takes_along(key.namespace, owner.creation_timestamp):
+                raise NamespaceGoes(f"namespace {key.namespace} is being deleted")
             try:
                 await self._writes.create(self._writer, self._cache, key, body(one))
+            except NamespaceTerminating as error:
+                self._going.note(key.namespace, owner.creation_timestamp)
+                raise NamespaceGoes(str(error)) from error
             except AlreadyExists:
                 met = await self._met(one)
                 if met is None:

@@ -37,7 +37,7 @@ class IO:
     def __init__(self, writes: Writes, recorder: Recorder) -> None:
         self._writes = writes
         self._recorder = recorder
-        self._converger = Converger(writes)
+        self._converger = Converger(writes, recorder.going)
         self._keeper = Keeper(writes)
         self.barrier = writes.barrier
 

@@ -18,6 +18,7 @@ from trellis.kube.errors import KubeError
 from trellis.runtime.agenda import Priority
 from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.controller import Wakes, priority
+from trellis.runtime.going import GOING_SECONDS, NamespaceGoes
 from trellis.runtime.outcome import Again, FailedForGood, Outcome
 from trellis.runtime.queue import WorkQueue
 from trellis.runtime.writes import LeadershipLost
@@ -101,6 +102,10 @@ class Loop:
             _log.debug("held", why=str(behind))
             self._hold(key, behind.owner or self._uid(key))
             return "held"
+        except NamespaceGoes as going:
+            _log.debug("again", after=GOING_SECONDS, why=str(going))
+            self.queue.succeed(key, GOING_SECONDS)
+            return "again"
         except asyncio.CancelledError:
             self.queue.put_back(key, 0.0)
             raise

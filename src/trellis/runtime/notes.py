@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from trellis.api.meta import Resource
 
 BURST = 10
@@ -43,6 +45,7 @@ class Subject:
     namespace: str
     name: str
     uid: str
+    created: datetime | None = None
 
 
 @dataclass(slots=True)

@@ -15,8 +15,9 @@ import msgspec
 
 from trellis.api.meta import Resource, to_micro_time
 from trellis.instruments.logs import logger
-from trellis.kube.errors import KubeError, NotFound
+from trellis.kube.errors import KubeError, NamespaceTerminating, NotFound
 from trellis.kube.verbs import merge_patch
+from trellis.runtime.going import Going
 from trellis.runtime.notes import SECONDS_EACH, Note, Notebook, Series, Subject
 
 if TYPE_CHECKING:
@@ -53,13 +54,15 @@ class Recorder:
         self._notebook = Notebook()
         self._waiting: deque[Series] = deque()
         self._news = asyncio.Event()
+        self.going = Going(client.clock)
         self._counter = meter.counter(
             "trellis_events_total", "Events by what became of them.", {"fate": FATES}
         )
 
     def record(self, resource: Resource, about: Metadata, note: Note) -> None:
         """Notes it down, to be sent when there is time. Returns at once."""
-        subject = Subject(resource, about.namespace, about.name, about.uid)
+        created = about.creation_timestamp
+        subject = Subject(resource, about.namespace, about.name, about.uid, created)
         series = self._notebook.say(subject, note, self._clock.monotonic())
         if series is None:
             self._counter.labels("counted").inc()
@@ -79,8 +82,15 @@ class Recorder:
         """Sends what waits."""
         while self._waiting:
             series = self._waiting.popleft()
+            subject = series.subject
+            if self.going.takes_along(subject.namespace, subject.created):
+                self._counter.labels("dropped").inc()
+                continue
             try:
                 await self._send(series)
+            except NamespaceTerminating:
+                self.going.note(subject.namespace, subject.created)
+                self._counter.labels("dropped").inc()
             except KubeError as error:
                 self._counter.labels("refused").inc()
                 _log.debug("event not sent", reason=series.note.reason, error=str(error))

@@ -37,6 +37,11 @@ CAUSE = {"reason": "FieldValueRequired", "message": "Required value", "field": "
             errors.EvictionBlocked,
             id="a budget that blocks is no throttling",
         ),
+        pytest.param(
+            failure(403, "Forbidden", causes=[{"reason": "NamespaceTerminating"}]),
+            errors.NamespaceTerminating,
+            id="a namespace that is going",
+        ),
         pytest.param(failure(500, "InternalError"), errors.ServerFailed, id="500"),
         pytest.param(failure(500, "ServerTimeout"), errors.TimedOut, id="500 that ran out of time"),
         pytest.param(failure(503, "ServiceUnavailable"), errors.Unavailable, id="503"),

@@ -26,6 +26,7 @@ from trellis.kube.errors import Ambiguous
 from trellis.runtime.barrier import Barrier, CacheBehind
 from trellis.runtime.cache import Cache
 from trellis.runtime.converge import Children, Converger
+from trellis.runtime.going import Going
 from trellis.runtime.informer import Informer
 from trellis.runtime.plan import by_name
 from trellis.runtime.writes import Writes
@@ -77,7 +78,7 @@ class World:
         barrier = self.barrier_kind()
         writes = Writes(client, barrier, meter, lambda: True)
         feeding = asyncio.get_running_loop().create_task(Informer(cache, client, meter).run())
-        return Life(barrier, cache, writes, Converger(writes), feeding)
+        return Life(barrier, cache, writes, Converger(writes, Going(VirtualClock())), feeding)
 
     def before(self, request: Request) -> None:
         if request.method in WRITES and self.fault == "never arrives":

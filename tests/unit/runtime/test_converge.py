@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from tests.support import virtual
 from tests.support.memory_api import MemoryApi
 from tests.support.transport import failure
+from tests.support.virtual import VirtualClock
 from tests.unit.runtime.builders import (
     BOXES,
     NAMESPACE,
@@ -30,6 +31,7 @@ from trellis.runtime.barrier import CacheBehind
 from trellis.runtime.cache import Cache, Scope
 from trellis.runtime.converge import Children, Converger
 from trellis.runtime.converged import Converged, NameConflict
+from trellis.runtime.going import Going
 from trellis.runtime.parallel import in_parallel
 from trellis.runtime.plan import Draft, Edit, by_fields
 from trellis.runtime.writes import LeadershipLost, part_of
@@ -48,7 +50,7 @@ class Room(Playground):
 
     async def open(self) -> Room:
         await self.prepare()
-        self.converger = Converger(self.writes)
+        self.converger = Converger(self.writes, Going(VirtualClock()))
         return self
 
     async def converge(self, *want: Ball) -> Converged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trellis.kube.errors import Failure, Forbidden
+from trellis.kube.errors import Failure, Forbidden, NamespaceTerminating
 
 if TYPE_CHECKING:
     from trellis.kube.transport import Request
@@ -17,6 +17,13 @@ def refusing(pattern: str, message: str, *, method: str = "POST") -> Any:
             raise Forbidden(str(request), Failure(code=403, reason="Forbidden", message=message))
 
     return before
+
+
+def going(request: Request) -> None:
+    """As a server refuses to make anything in a namespace that is being deleted."""
+    if request.method == "POST":
+        failure = Failure(code=403, reason="Forbidden", message="it is being terminated")
+        raise NamespaceTerminating(str(request), failure)
 
 
 def allowing(_: Request) -> None:

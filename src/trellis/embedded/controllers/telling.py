@@ -8,7 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trellis.kube.errors import Forbidden, Refused
+from trellis.kube.errors import NamespaceTerminating, Refused
 from trellis.runtime.notes import Note
 
 if TYPE_CHECKING:
@@ -65,6 +65,4 @@ def _in_general(error: Exception, body: Json) -> str:
 
 def namespace_is_going(error: Exception) -> bool:
     """A namespace that is going takes no pods, and that is no failure."""
-    return isinstance(error, Forbidden) and any(
-        cause.reason == "NamespaceTerminating" for cause in error.failure.causes
-    )
+    return isinstance(error, NamespaceTerminating)
