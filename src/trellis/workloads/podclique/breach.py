@@ -110,8 +110,14 @@ def _consequence(state: State, counted: Census, now: datetime) -> str:
     if is_planned(state):
         return "it is being updated, so nothing is made anew for that"
     until = told(deadline(broken_since(state, now), state.owner))
-    falls = "its gang" if state.member is None or state.member.group is None else "its replica"
-    return f"unless it recovers, it is made anew with {falls} at {until}"
+    place = state.member.place if state.member is not None else None
+    if place is None or place.group is None:
+        return f"unless it recovers, it is made anew with its gang at {until}"
+    # Whether its group can spare it is the gang's to judge, by all replicas of the group.
+    return (
+        f"unless it recovers, it is made anew with its replica at {until} if scaling group "
+        f"{place.group.full_name} has its minimum then, else when PodGang {place.gang} says"
+    )
 
 
 def _pause(state: State) -> Pause:

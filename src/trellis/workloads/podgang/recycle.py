@@ -95,6 +95,9 @@ class Threat:
 
     One replica of a scaling group, or without a group the whole replica of the set. `up_since` is
     when the last of all that falls with it was up for the first time, by whoever's clock.
+
+    `lacking`: the scaling group that lacks its minimum `since` then, where it is not the clique
+    itself that everything falls for.
     """
 
     clique: str
@@ -103,6 +106,7 @@ class Threat:
     up_since: datetime = _EVER
     group: str = ""
     index: int = 0
+    lacking: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -211,7 +215,7 @@ def _group_threats(group: GroupHealth, delay: timedelta) -> Iterator[Threat]:
     # It lacks its minimum since one more was down than it could spare.
     first = min((each for _, each in broken), key=_since)
     since = max(down[spare], _since(first))
-    yield Threat(clique=first.clique, since=since, deadline=since + delay)
+    yield Threat(clique=first.clique, since=since, deadline=since + delay, lacking=group.name)
 
 
 def _first_broken(members: Iterable[Health]) -> Health | None:

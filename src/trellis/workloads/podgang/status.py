@@ -203,8 +203,9 @@ def _threat(standing: Standing) -> str:
         if threat.is_whole
         else f"replica {threat.index} of {threat.group} is"
     )
+    also = f", and scaling group {threat.lacking} does" if threat.lacking else ""
     return (
-        f"PodClique {threat.clique} lacks its minimum since {told(threat.since)}; "
+        f"PodClique {threat.clique} lacks its minimum{also} since {told(threat.since)}; "
         f"unless it recovers, {what} made anew at {told(threat.deadline)}"
     )
 

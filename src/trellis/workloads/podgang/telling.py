@@ -56,7 +56,8 @@ def _taken(what: str) -> Note:
 
 
 def _anew(what: str, threat: Threat) -> str:
+    also = f", and scaling group {threat.lacking} did" if threat.lacking else ""
     return (
-        f"{what} is made anew: PodClique {threat.clique} lacked its minimum from "
+        f"{what} is made anew: PodClique {threat.clique} lacked its minimum{also} from "
         f"{told(threat.since)} on, and terminationDelay ended at {told(threat.deadline)}"
     )

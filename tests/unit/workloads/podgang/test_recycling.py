@@ -139,6 +139,13 @@ async def events(stage: Stage, reason: str) -> list[str]:
     return [text for token, text in await stage.events("wl") if token == reason]
 
 
+async def _since(stage: Stage, clique: str) -> str:
+    """When it broke."""
+    conditions = (await stage.get(PodClique, clique))["status"]["conditions"]
+    (found,) = (one for one in conditions if one["type"] == "MinAvailableBreached")
+    return str(found["lastTransitionTime"])
+
+
 @virtual
 async def test_gt1_a_clique_below_its_minimum_takes_the_whole_replica_with_it() -> None:
     async with a_play(wl1_gt()) as play:
@@ -200,6 +207,28 @@ async def test_gt4_a_replica_of_a_group_falls_alone_while_the_group_can_spare_it
         assert survivors(first, await play.pods()) == set()
         await play.recover()
         assert await play.ready() == 10
+
+
+@virtual
+async def test_what_is_told_of_a_group_that_can_spare_no_more_comes_true() -> None:
+    async with a_play(wl2_gt()) as play:
+        stage, first, second = play.stage, "wl-0-sg-x-0-pc-c", "wl-0-sg-x-1-pc-c"
+        await play.kill(first, 3)
+        await stage.settle(5)
+        await play.kill(second, 3)
+        told = await stage.message(PodClique, first, "MinAvailableBreached")
+        assert "if scaling group wl-0-sg-x has its minimum then, else when PodGang wl-0" in told
+        broken = await _since(stage, second)
+        assert broken != await _since(stage, first)
+        foretold = await stage.message(PodGang, "wl-0", "Unhealthy")
+        lacks = f"PodClique {first} lacks its minimum, and scaling group wl-0-sg-x does since"
+        assert foretold.startswith(f"{lacks} {broken}; ")
+        await play.expire()
+        (anew,) = await events(stage, "PodCliqueSetReplicaDeleteSuccessful")
+        lacked = f"PodClique {first} lacked its minimum, and scaling group wl-0-sg-x did from"
+        assert f"{lacked} {broken} on" in anew
+        deadline = foretold.rpartition(" ")[2]
+        assert anew.endswith(deadline)
 
 
 @virtual

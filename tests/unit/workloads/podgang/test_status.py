@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,6 +189,17 @@ def test_the_deadline_is_told_as_a_time_and_the_first_one_counts() -> None:
     whole = after(Standing(musters=(a_muster(),), threats=(WHOLE,)))
     messages = {one.type: one.message for one in whole.conditions}
     assert "the whole replica of the set is made anew at 2026-01-01T01:00:06Z" in messages["Ready"]
+
+
+def test_a_group_that_lacks_its_minimum_is_named_beside_the_clique_that_broke_first() -> None:
+    lacking = replace(WHOLE, lacking="wl2-0-sg-x")
+    found = after(Standing(musters=(a_muster(),), threats=(lacking,)))
+    (message,) = (one.message for one in found.conditions if one.type == "Unhealthy")
+    assert message == (
+        "PodClique wl2-0-pc-a lacks its minimum, and scaling group wl2-0-sg-x does since "
+        "2026-01-01T00:59:56Z; unless it recovers, the whole replica of the set is made anew at "
+        "2026-01-01T01:00:06Z"
+    )
 
 
 @pytest.mark.parametrize(
