@@ -93,7 +93,8 @@ class Converged:
     """Wanted, but the name is held by an object that is going: its end wakes the owner."""
     conflicts: tuple[NameConflict, ...] = ()
     refused: tuple[Refusal, ...] = ()
-    """Nothing wakes the owner when a refusal or a conflict is lifted: look again after a while."""
+    """Nothing wakes the owner when a refusal is lifted, nor where no cache shows who has a name:
+    look again after a while."""
 
     @property
     def complete(self) -> bool:

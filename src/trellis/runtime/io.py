@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from trellis.api.meta import Object
+from trellis.api.meta import Key, Object
 from trellis.kube.errors import NotFound
 from trellis.runtime import status as own
+from trellis.runtime.awaited import Awaited
 from trellis.runtime.converge import PARALLEL, Children, Converger
 from trellis.runtime.keep import Keeper
 from trellis.runtime.parallel import in_parallel
@@ -17,9 +19,10 @@ from trellis.runtime.plan import by_fields
 from trellis.runtime.writes import Replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from trellis.api.meta import Key, Metadata, Value
+    from trellis.api.meta import Metadata, Value
+    from trellis.runtime.awaited import Waiter
     from trellis.runtime.cache import Cache
     from trellis.runtime.converged import Converged
     from trellis.runtime.notes import Note
@@ -39,7 +42,15 @@ class IO:
         self._recorder = recorder
         self._converger = Converger(writes, recorder.going)
         self._keeper = Keeper(writes)
+        self._awaited = Awaited()
+        self._behalf: tuple[Waiter, Callable[[], None]] | None = None
         self.barrier = writes.barrier
+
+    def on_behalf_of(self, waiter: Waiter, wake: Callable[[], None]) -> IO:
+        """The same for one run, which is woken when a name is free that it could not use."""
+        found = copy(self)
+        found._behalf = waiter, wake
+        return found
 
     @property
     def is_busy(self) -> bool:
@@ -58,7 +69,13 @@ class IO:
 
         Where runs for a part of the owner write in the name of that part, `children` says which.
         """
-        return await self._converger.converge(owner, children, have, want)
+        converged = await self._converger.converge(owner, children, have, want)
+        if self._behalf is not None:
+            waiter, wake = self._behalf
+            namespace = owner.metadata.namespace
+            names = [Key(namespace, conflict.name) for conflict in converged.conflicts]
+            self._awaited.wait(waiter, children.cache, names, wake)
+        return converged
 
     async def call_back(
         self, owner: Object, children: Children[T], lost: Iterable[Wanted]

@@ -121,7 +121,8 @@ class Loop:
                 await self._io.settle(uid)
                 if not self._io.barrier.is_open(uid):
                     raise CacheBehind("the caches lack our own last write")
-            return await self._controller.reconcile(key, self._io)
+            io = self._io.on_behalf_of((self._controller.name, key), partial(self.queue.add, key))
+            return await self._controller.reconcile(key, io)
 
     def _uid(self, key: Key) -> str | None:
         if self._controller.identity is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Written: TypeAlias = Converged | KubeError
 """What came of writing: the server's answers, or what kept them from being given."""
 
-# Nothing tells when a name that belongs to somebody else becomes free.
+# Nothing tells when a name becomes free that belongs to somebody whom no cache shows.
 LOOK_AGAIN_SECONDS = 30.0
 # The second is said of a kind that the cluster has not begun to count: nothing of it may be made.
 _OF_A_QUOTA = ("exceeded quota", "status unknown for quota")

@@ -165,7 +165,7 @@ class Reconciler:
         later = await self.pacer.write(io, group, tells.status, tells.notes, tells.haste)
         if found is not None and found.error is not None:
             raise found.error
-        # Nobody tells when a name that belongs to somebody else becomes free.
+        # Nobody tells when a name becomes free that belongs to somebody whom no cache shows.
         again = LOOK_AGAIN_SECONDS if found is not None else None
         due = (tells.again - self._clock.now()).total_seconds() if tells.again else None
         times = [seconds for seconds in (later, again, due) if seconds is not None]

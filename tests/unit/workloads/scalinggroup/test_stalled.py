@@ -38,7 +38,7 @@ async def test_an_object_of_somebody_else_under_our_name_is_told_and_left_alone(
         assert (await status_of(stage))["lastErrors"][0]["code"] == "NameConflict"
         assert f"POST podcliques/{name}" not in stage.writes()
         await stage.delete(PodClique, name)
-        await stage.settle(60)
+        await stage.settle(1)
         assert (await stage.get(PodClique, name))["spec"]["roleName"] == "leader"
         status = await status_of(stage)
         assert "lastErrors" not in status
