@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tests.support.virtual import virtual
-from tests.unit.workloads.podgang.test_recycling import a_play
+from tests.unit.workloads.podgang.test_recycling import Play, a_play
 from tests.unit.workloads.refusals import allowing, going
 from tests.unit.workloads.sets import a_clique, a_group, a_set_body
 from trellis.api.core.pod import Pod
@@ -43,14 +43,19 @@ async def test_nothing_is_tried_again_and_again_in_a_namespace_that_is_going() -
         assert stalled["Stalled"][0] == "False"
 
 
+async def lose_all_while_it_goes(play: Play) -> None:
+    """All its pods are deleted, none can be made for a moment, and then the namespace stays."""
+    play.stage.watched.before = going
+    for name in await play.pods("wl-"):
+        await play.stage.delete(Pod, name)
+    await play.stage.settle(5)
+    play.stage.watched.before = allowing
+
+
 @virtual
 async def test_what_is_kept_after_all_is_put_back_after_a_while() -> None:
     async with a_play(BODY) as play:
-        play.stage.watched.before = going
-        for name in await play.pods("wl-"):
-            await play.stage.delete(Pod, name)
-        await play.stage.settle(5)
-        play.stage.watched.before = allowing
+        await lose_all_while_it_goes(play)
         await play.stage.settle(GOING_SECONDS + 5)
         assert len(await play.pods("wl-")) == PODS
 
@@ -58,11 +63,7 @@ async def test_what_is_kept_after_all_is_put_back_after_a_while() -> None:
 @virtual
 async def test_a_namespace_that_is_made_again_is_not_held_to_account_for_the_old_one() -> None:
     async with a_play(BODY) as play:
-        play.stage.watched.before = going
-        for name in await play.pods("wl-"):
-            await play.stage.delete(Pod, name)
-        await play.stage.settle(5)
-        play.stage.watched.before = allowing
+        await lose_all_while_it_goes(play)
         await play.stage.make(PodCliqueSet, a_set_body("new", a_clique("a", 3)))
         await play.stage.settle(2)
         assert len(await play.pods("new-0-")) == 3
