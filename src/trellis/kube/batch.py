@@ -2,9 +2,7 @@
 """Requests that belong together, so that where many wait what was begun is finished first.
 
 A batch is due when it would be done if nobody came after it began: so small ones pass large ones,
-one that is begun is not overtaken by its like, and nobody waits for ever. One that only finishes
-what others have begun is due at once.
-"""
+one that is begun is not overtaken by its like, and nobody waits for X"""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
 
 @dataclass(slots=True)
@@ -22,15 +20,17 @@ class Batch:
     """So many requests. When they are due is counted in requests that were let through."""
 
     size: int = 1
+    finishes: bool = False
     _due: int | None = None
 
     def due(self, let_through: int) -> int:
         if self._due is None:
-            self._due = let_through + self.size
+            self._due = 0 if self.finishes else let_through + self.size
         return self._due
 
 
 _CURRENT: ContextVar[Batch | None] = ContextVar("batch", default=None)
+_OWNER: ContextVar[Hashable] = ContextVar("owner", default=None)
 
 
 def current() -> Batch:
@@ -40,9 +40,27 @@ def current() -> Batch:
 
 @contextmanager
 def together(size: int, *, finishes: bool = False) -> Iterator[None]:
-    """Whatever is asked of the API in here, and in tasks that are begun in here, is one batch."""
-    token = _CURRENT.set(Batch(size, 0 if finishes else None))
+    """Whatever is asked of the API in here, and in tasks that are begun in here, is one batch. In
+    one that finishes something, all do."""
+    outer = _CURRENT.get()
+    token = _CURRENT.set(Batch(size, finishes or (outer is not None and outer.finishes)))
     try:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+def owner() -> Hashable:
+    """To whom belongs what is being worked on here."""
+    return _OWNER.get()
+
+
+@contextmanager
+def owned(by: Hashable) -> Iterator[None]:
+    """Whatever is asked of the API in here, and in tasks that are begun in here, is for that owner,
+    and shares the way there with what is for others."""
+    token = _OWNER.set(by)
+    try:
+        yield
+    finally:
+        _OWNER.reset(token)

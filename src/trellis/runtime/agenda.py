@@ -11,7 +11,10 @@ import heapq
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import count
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
 
 K = TypeVar("K")
 
@@ -33,6 +36,12 @@ class Priority(IntEnum):
 _HEAD_START = {Priority.BACKGROUND: -30.0, Priority.NORMAL: 0.0, Priority.URGENT: 5.0}
 
 
+# Seconds that a key is treated as having come later, for each one of its crowd that waits already,
+# and at most. So the thousand keys of one owner do not keep those of others waiting for all of
+# them, and nobody waits for ever.
+SECONDS_BEHIND_EACH = 10.0
+MOST_SECONDS_BEHIND = 60.0
+
 # Entries that nobody waits for any more, before they are swept out.
 _SLACK = 64
 
@@ -40,6 +49,9 @@ _SLACK = 64
 class _Waiting(NamedTuple):
     rank: float
     since: float
+    crowd: Hashable
+    behind: float
+    """How much later it is treated as having come, for those of its crowd."""
 
 
 class Span(NamedTuple):
@@ -63,7 +75,12 @@ class _Failures:
 
 
 class Agenda(Generic[K]):
-    def __init__(self) -> None:
+    """`crowd`: to whom a key belongs. What belongs to one waits for its own, not before others."""
+
+    def __init__(self, crowd: Callable[[K], Hashable] | None = None) -> None:
+        self._crowd = crowd
+        self._crowds: dict[Hashable, int] = {}
+        """How many of each wait."""
         self._waiting: dict[K, _Waiting] = {}
         self._active: set[K] = set()
         self._added_meanwhile: dict[K, Priority] = {}
@@ -142,6 +159,7 @@ class Agenda(Generic[K]):
             waiting = self._waiting.get(key)
             if waiting is not None and waiting.rank == rank:
                 del self._waiting[key]
+                self._has_left(waiting.crowd)
                 self._active.add(key)
                 return key
         return None
@@ -176,11 +194,28 @@ class Agenda(Generic[K]):
             return
         if later is not None:
             since, priority = min(since, later.due), max(priority, later.priority)
-        rank = since - _HEAD_START[priority]
         known = self._waiting.get(key)
+        crowd, behind = (known.crowd, known.behind) if known else self._joined(key)
+        if priority is Priority.URGENT:
+            behind = 0.0
+        rank = since + behind - _HEAD_START[priority]
         if known is None or rank < known.rank:
-            self._waiting[key] = _Waiting(rank, known.since if known else since)
+            self._waiting[key] = _Waiting(rank, known.since if known else since, crowd, behind)
             heapq.heappush(self._by_rank, (rank, next(self._order), key))
+
+    def _joined(self, key: K) -> tuple[Hashable, float]:
+        """Its crowd, of which it is one more, and how far behind the first of them it is."""
+        crowd = self._crowd(key) if self._crowd else key
+        before = self._crowds.get(crowd, 0)
+        self._crowds[crowd] = before + 1
+        return crowd, min(before * SECONDS_BEHIND_EACH, MOST_SECONDS_BEHIND)
+
+    def _has_left(self, crowd: Hashable) -> None:
+        left = self._crowds[crowd] - 1
+        if left:
+            self._crowds[crowd] = left
+        else:
+            del self._crowds[crowd]
 
     def _note_due(self, key: K, due: float) -> None:
         heapq.heappush(self._by_due, (due, next(self._order), key))

@@ -6,7 +6,7 @@ A reconciler is told a key and nothing else: what happened to the object is not 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -50,6 +50,8 @@ class Controller(Generic[T]):
     identity: Callable[[Key], str | None] | None = None
     """In whose name runs for a key write. Left out: that of the object itself, its uid."""
     pace: Pace = STEADY
+    crowd: Callable[[Key], Hashable] | None = None
+    """To whom a key belongs. However many one has, those of others do not wait for all of them."""
     workers: int = 4
     deadline: float = 300.0
     """Seconds after which a run is given up: one that never ends would hold its worker for ever."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from structlog.contextvars import bound_contextvars
 
 from trellis.instruments.logs import logger
+from trellis.kube.batch import owned
 from trellis.kube.errors import KubeError
 from trellis.runtime.agenda import Priority
 from trellis.runtime.barrier import CacheBehind
@@ -44,7 +45,9 @@ class Loop:
         self._controller = controller
         self._io = io
         self._env = env
-        self.queue: WorkQueue[Key] = WorkQueue(env.clock, env.rng, pace=controller.pace)
+        self.queue: WorkQueue[Key] = WorkQueue(
+            env.clock, env.rng, pace=controller.pace, crowd=controller.crowd
+        )
         self._count()
 
     def wake(self) -> None:
@@ -116,6 +119,10 @@ class Loop:
 
     async def _run(self, key: Key) -> Outcome:
         uid = self._uid(key)
+        with owned(self._controller.crowd(key) if self._controller.crowd else None):
+            return await self._reconciled(key, uid)
+
+    async def _reconciled(self, key: Key, uid: str | None) -> Outcome:
         async with asyncio.timeout(self._controller.deadline):
             if uid is not None:
                 await self._io.settle(uid)

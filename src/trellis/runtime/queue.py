@@ -15,6 +15,7 @@ from trellis.runtime.backoff import Backoff
 from trellis.runtime.pace import STEADY, Pace, Paced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
     from random import Random
 
     from trellis.instruments.clock import Clock
@@ -29,11 +30,12 @@ class WorkQueue(Generic[K]):
         rng: Random,
         backoff: Backoff | None = None,
         pace: Pace = STEADY,
+        crowd: Callable[[K], Hashable] | None = None,
     ) -> None:
         self._clock = clock
         self._rng = rng
         self._backoff = backoff or Backoff()
-        self._agenda: Agenda[K] = Agenda()
+        self._agenda: Agenda[K] = Agenda(crowd)
         self._paced: Paced[K] = Paced(pace)
         self._takers: deque[asyncio.Future[None]] = deque()
         self._idle: deque[asyncio.Future[None]] = deque()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from msgspec import structs
 
 from trellis.api.meta import Metadata, Object, Value, to_builtins
+from trellis.kube.batch import together
 from trellis.runtime.difference import difference
 from trellis.runtime.plain import plain
 
@@ -40,7 +41,9 @@ async def write_status(writes: Writes, cache: Cache[Any], found: WithStatus, sta
     if gap:
         # The whole of it, because what is always to be said may be missing from what is stored.
         patch = _over({"status": to_builtins(status)}, gap)
-        await writes.change(cache, found.metadata, patch, part="status")
+        # What is told of is done: it does not wait for all that is yet to be begun.
+        with together(1, finishes=True):
+            await writes.change(cache, found.metadata, patch, part="status")
 
 
 async def add_finalizer(writes: Writes, cache: Cache[T], found: T, finalizer: str) -> T:

@@ -12,7 +12,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from trellis.runtime.agenda import SECONDS_AFTER_FAILURE, Agenda, Priority
+from trellis.runtime.agenda import (
+    MOST_SECONDS_BEHIND,
+    SECONDS_AFTER_FAILURE,
+    Agenda,
+    Priority,
+)
 
 KEYS = st.sampled_from("abcdef")
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 2.5, 40.0, 400.0])
@@ -56,7 +61,7 @@ class Promise:
 class Model(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.agenda: Agenda[str] = Agenda()
+        self.agenda: Agenda[str] = Agenda(crowd=lambda key: key in "abcd")
         self.now = 100.0
         self.promises: dict[str, Promise] = {key: Promise() for key in "abcdef"}
 
@@ -82,9 +87,10 @@ class Model(RuleBasedStateMachine):
             promise.at, promise.active = inf, True
 
     def nobody_starved_for(self, key: str) -> None:
-        """Priorities differ by 35 seconds at most: nobody who waited longer is overtaken."""
+        """Priorities differ by 35 seconds at most, and places in crowds by as much as is said:
+        nobody who waited longer is overtaken."""
         oldest = min(promise.at for promise in self.promises.values())
-        assert self.promises[key].at - oldest <= 35.0
+        assert self.promises[key].at - oldest <= 35.0 + MOST_SECONDS_BEHIND
 
     @precondition(lambda self: self.working)
     @rule(data=st.data(), after=st.none() | SECONDS)
@@ -171,6 +177,58 @@ def test_order(added: list[tuple[str, float, int]], order: str) -> None:
     for key, at, priority in added:
         scene.agenda.add(key, at, Priority(priority))
     assert scene.order(50.0) == order
+
+
+def of_first_letter() -> Agenda[str]:
+    """Keys of sets that are called by their first letters."""
+    return Agenda(crowd=lambda key: key[0])
+
+
+def taken(agenda: Agenda[str], now: float, count: int = 1000) -> list[str]:
+    keys = (agenda.pop(now) for _ in range(count))
+    return [key for key in keys if key is not None]
+
+
+def test_a_key_does_not_wait_for_the_whole_crowd_of_another_set() -> None:
+    agenda = of_first_letter()
+    for number in range(100):
+        agenda.add(f"a{number:02}", 0.0)
+    taken(agenda, 1.0, 10)
+    agenda.add("b", 5.0)
+    assert agenda.pop(5.0) == "b"
+
+
+def test_crowds_take_turns_and_each_keeps_its_order() -> None:
+    agenda = of_first_letter()
+    for key in ("a0", "a1", "a2", "b0", "b1", "b2"):
+        agenda.add(key, 0.0)
+    assert taken(agenda, 1.0) == ["a0", "b0", "a1", "b1", "a2", "b2"]
+
+
+def test_a_crowd_is_not_passed_for_ever() -> None:
+    agenda = of_first_letter()
+    for number in range(100):
+        agenda.add(f"a{number:02}", 0.0)
+    for second in range(1, 200):
+        agenda.add(f"{chr(0x4E00 + second)}", float(second))
+        agenda.pop(float(second))
+    assert not any(key.startswith("a") for key in taken(agenda, 200.0)), "all had their turn"
+
+
+def test_a_deletion_does_not_wait_for_its_crowd() -> None:
+    agenda = of_first_letter()
+    for number in range(100):
+        agenda.add(f"a{number:02}", 0.0)
+    agenda.add("a99", 3.0, Priority.URGENT)
+    assert agenda.pop(3.0) == "a99"
+
+
+def test_of_crowds_of_which_nobody_waits_nothing_is_remembered() -> None:
+    agenda = of_first_letter()
+    for number in range(10):
+        agenda.add(f"a{number}", 0.0)
+    assert len(taken(agenda, 1.0)) == 10
+    assert not agenda._crowds
 
 
 def test_a_poison_object_is_tried_once_a_second_however_often_it_changes() -> None:

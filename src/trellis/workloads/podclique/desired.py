@@ -72,6 +72,11 @@ def sparing(planned: Plan, gone: Collection[str]) -> Plan:
     return planned if len(left) == len(planned.create) else replace(planned, create=left)
 
 
+def unmade(planned: Plan) -> Plan:
+    """The same without any new pod."""
+    return replace(planned, create=())
+
+
 def unshared(state: State) -> Trouble | None:
     """Why no pod can be made yet, though it is known which. Who is to make the claim says more."""
     if not state.unshared:

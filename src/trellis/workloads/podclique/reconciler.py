@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,19 @@ from trellis.api.labels import (
 )
 from trellis.api.meta import Key
 from trellis.api.reasons import objects
+from trellis.kube.batch import together
 from trellis.runtime.controller import Controller, Wakes, controller_of
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
 from trellis.workloads.caches import BY_GANG, BY_SET
+from trellis.workloads.crowds import by_set
 from trellis.workloads.departed import LAPSE_SECONDS, Departed
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.pacing import StatusPacer
 from trellis.workloads.podclique.acting import Actor
 from trellis.workloads.podclique.census import census
-from trellis.workloads.podclique.desired import plan, sparing
+from trellis.workloads.podclique.crews import FEW, Crews
+from trellis.workloads.podclique.desired import Plan, plan, sparing, unmade
 from trellis.workloads.podclique.neighbours import Neighbours, is_scaled
 from trellis.workloads.podclique.state import observe
 from trellis.workloads.podclique.status import status
@@ -67,7 +71,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
         name="podclique",
         cache=caches.cliques,
         reconcile=reconciler.reconcile,
-        bells=(reconciler.pacer.bell,),
+        bells=(reconciler.pacer.bell, reconciler.crews.bell),
         woken_by=(
             Wakes(caches.pods, by_owner),
             Wakes(caches.claims, by_owner),
@@ -80,7 +84,8 @@ def controller(means: Means, caches: Caches) -> Controller[PodClique]:
             woken_by_templates(caches, wakes.by_set),
         ),
         pace=PACE,
-        workers=means.configuration.controllers.pod_clique.concurrent_syncs,
+        crowd=reconciler.crowd,
+        workers=reconciler.crews.workers,
     )
 
 
@@ -94,28 +99,43 @@ class Reconciler:
         self._departed = Departed(caches.pods, means.env.clock)
         streams = Streams(caches.pods, means.env.clock)
         self.pacer = StatusPacer(caches.cliques, streams, means.env.clock)
+        at_a_time = means.configuration.controllers.pod_clique.concurrent_syncs
+        self.crowd = by_set(caches.cliques)
+        self.crews = Crews(at_a_time, self.crowd)
         self._chosen: Recent[tuple[str, str], tuple[str, ...]] = Recent(_MOST_REMEMBERED)
 
     async def reconcile(self, key: Key, io: IO) -> Outcome:
         clique = self._caches.cliques.get(key)
-        if clique is None:
-            return DONE
-        state = None if clique.metadata.deleting else self._observe(clique)
-        if state is None:
-            return await self._let_go(io, clique)
-        planned = plan(state)
+        state = None
+        if clique is not None and not clique.metadata.deleting:
+            state = self._observe(clique)
+        planned = plan(state) if state is not None else Plan()
         spared = sparing(planned, self._departed.of(key))
-        done = await self._actor.act(io, state, spared)
+        has_crew = self.crews.takes(key, len(spared.create))
+        try:
+            if clique is None or state is None:
+                return await self._let_go(io, clique)
+            done = await self._act(io, state, spared if has_crew else unmade(spared))
+        finally:
+            self.crews.is_over(key)
         told = await self._tell(io, state, done)
         if spared is planned or isinstance(told, Again):
             return told
         return Again(LAPSE_SECONDS)
 
+    async def _act(self, io: IO, state: State, planned: Plan) -> Done:
+        """A few pods, of a small PodClique or in the place of others, do not wait for hundreds."""
+        few = len(planned.create) <= FEW
+        with together(len(planned.create), finishes=True) if few else nullcontext():
+            return await self._actor.act(io, state, planned)
+
     def _observe(self, clique: PodClique) -> State | None:
         return observe(self._caches, self._outlines, clique, self._most)
 
-    async def _let_go(self, io: IO, clique: PodClique) -> Outcome:
+    async def _let_go(self, io: IO, clique: PodClique | None) -> Outcome:
         """What it has goes with it, by the collector of the cluster: nothing is made any more."""
+        if clique is None:
+            return DONE
         self._actor.forget(clique.metadata.uid)
         if clique.metadata.deleting:
             await io.remove_finalizer(self._caches.cliques, clique, CLIQUE_FINALIZER)

@@ -18,6 +18,7 @@ from trellis.workloads.outlines import Outlines
 from trellis.workloads.podcliqueset.board import Board
 from trellis.workloads.podcliqueset.replica import ReplicaReconciler
 from trellis.workloads.podcliqueset.shards import (
+    Shard,
     is_written_anew,
     shard_of_child,
     shards_of_set,
@@ -68,6 +69,7 @@ def controllers(
             bells=(board.bell, whole.pacer.bell),
             reads=(caches.pods,),
             pace=PACE,
+            crowd=lambda key: key,
             workers=workers,
         ),
         Controller(
@@ -77,6 +79,7 @@ def controllers(
             woken_by=_wakes_of_replicas(caches, excess),
             identity=replica.identity,
             pace=PACE,
+            crowd=lambda key: Shard.of(key).set,
             workers=max(1, int(workers * SHARE_THAT_BEGINS)),
         ),
     )

@@ -17,6 +17,7 @@ from trellis.runtime.pace import Pace
 from trellis.runtime.plan import Edit, by_name
 from trellis.runtime.writes import part_of
 from trellis.workloads.caches import BY_BASE_GANG
+from trellis.workloads.crowds import by_set_of_members
 from trellis.workloads.pacing import ALONE_SECONDS, Haste, StatusPacer
 from trellis.workloads.podgang import gate, status, taken
 from trellis.workloads.podgang.ailing import Ailing
@@ -79,6 +80,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodGang]:
         bells=(reconciler.pacer.bell,),
         identity=observer.identity,
         pace=PACE,
+        crowd=by_set_of_members(caches),
         workers=means.configuration.controllers.pod_gang.concurrent_syncs,
     )
 

@@ -17,6 +17,7 @@ from trellis.runtime.converged import Converged
 from trellis.runtime.outcome import DONE, Again
 from trellis.runtime.pace import Pace
 from trellis.workloads.classes import missing_in_update
+from trellis.workloads.crowds import by_set
 from trellis.workloads.excess import counted
 from trellis.workloads.members import compare_clique
 from trellis.workloads.outlines import Outlines
@@ -65,6 +66,7 @@ def controller(means: Means, caches: Caches) -> Controller[PodCliqueScalingGroup
         woken_by=wakes(caches),
         bells=(reconciler.pacer.bell,),
         pace=_PACE,
+        crowd=by_set(caches.groups),
         workers=means.configuration.controllers.pod_clique_scaling_group.concurrent_syncs,
     )
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many PodCliques have pods made at a time. Pure.
+
+Making dozens of pods takes seconds when many are made, and a run that waits for them is a worker
+less for all others. So those that need many are a few at a time, those that need few have a line
+of their own, and all workers beyond that are for what goes on elsewhere. Who has to wait is told of
+meanwhile like anybody else.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from trellis.runtime.bell import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from trellis.api.meta import Key
+
+# So few are soon made.
+FEW = 8
+# Of those who have pods made, how many may need many.
+SHARE_OF_MANY = 0.6
+# For each who has pods made, so many others are looked at meanwhile.
+WORKERS_EACH = 2
+
+
+class Crews:
+    """`at_a_time`: how many PodCliques have pods made at once; `crowd`: to whom each belongs."""
+
+    def __init__(self, at_a_time: int, crowd: Callable[[Key], Hashable]) -> None:
+        self.bell = Bell()
+        """Rung for whoever may have a crew now."""
+        many = max(1, int(at_a_time * SHARE_OF_MANY))
+        self._many = _Line(many, crowd)
+        self._few = _Line(max(1, at_a_time - many), crowd)
+        self.workers = WORKERS_EACH * at_a_time
+
+    def __len__(self) -> int:
+        return len(self._many) + len(self._few)
+
+    def takes(self, key: Key, pods: int) -> bool:
+        """Whether so many may be made for it now. If so, it is to say when that is over; else the
+        bell is rung for it when its turn has come."""
+        line, other = (self._many, self._few) if pods > FEW else (self._few, self._many)
+        other.leaves(key)
+        if pods:
+            return line.takes(key)
+        line.leaves(key)
+        return True
+
+    def is_over(self, key: Key) -> None:
+        """Said after every run: whoever is next and did not come is called once more."""
+        for line in (self._many, self._few):
+            line.ends(key)
+            if (following := line.following()) is not None:
+                self.bell.ring(following)
+
+
+class _Line:
+    """Those of one crowd in the order in which they came, and one crowd after the other."""
+
+    def __init__(self, most: int, crowd: Callable[[Key], Hashable]) -> None:
+        self._most = most
+        self._crowd = crowd
+        self._working: set[Key] = set()
+        self._waiting: OrderedDict[Hashable, dict[Key, None]] = OrderedDict()
+        self._crowds: dict[Key, Hashable] = {}
+        """Of each who waits."""
+
+    def __len__(self) -> int:
+        return len(self._working) + len(self._crowds)
+
+    def takes(self, key: Key) -> bool:
+        if len(self._working) >= self._most:
+            self._waits(key)
+            return False
+        crowd = self._crowds.get(key)
+        self.leaves(key)
+        if crowd in self._waiting:
+            self._waiting.move_to_end(crowd)
+        self._working.add(key)
+        return True
+
+    def leaves(self, key: Key) -> None:
+        if key in self._crowds:
+            crowd = self._crowds.pop(key)
+            del self._waiting[crowd][key]
+            if not self._waiting[crowd]:
+                del self._waiting[crowd]
+
+    def ends(self, key: Key) -> None:
+        self._working.discard(key)
+
+    def following(self) -> Key | None:
+        """Who is next, if there is room."""
+        if not self._waiting or len(self._working) >= self._most:
+            return None
+        return next(iter(next(iter(self._waiting.values()))))
+
+    def _waits(self, key: Key) -> None:
+        if key not in self._crowds:
+            crowd = self._crowds[key] = self._crowd(key)
+            self._waiting.setdefault(crowd, {})[key] = None
