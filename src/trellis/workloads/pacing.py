@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 # Half a second after the last that happened to its pods a set's status is true: a PodClique tells,
 # then its group or gang, then the set. Each also hears of it late, and is written in its own time.
-QUIET_SECONDS = 0.15
+QUIET_SECONDS = 0.12
 # What is told of others' statuses comes after those, so it must not wait for as long again.
 ABOVE_SECONDS = 0.05
-ALONE_SECONDS = 0.12
+ALONE_SECONDS = 0.08
 NEW_SECONDS = 2.0
 # Where many things have happened to a set's pods within this, more is sure to follow. If the API is
 # slow, so are its news, and silence means something only after a few times what an answer takes.
