@@ -7,7 +7,10 @@ import asyncio
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import yaml
 
 from trellis.api.core.pod import READY, Pod
 from trellis.api.meta import Object
@@ -34,6 +37,15 @@ POD_SPEC: Json = {
         }
     ],
 }
+
+
+_MANIFESTS = Path(__file__).with_name("manifests")
+
+
+def manifest(file: str, name: str | None = None) -> Json:
+    """The set in that file, under that name."""
+    body: Json = yaml.safe_load((_MANIFESTS / f"{file}.yaml").read_text())
+    return body | {"metadata": {"name": name or body["metadata"]["name"]}}
 
 
 def a_clique(name: str, replicas: int) -> Json:

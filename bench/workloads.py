@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PodCliqueSets on the lab, from apply until all pods are ready, beside a bare client's same pods.
+"""The sets in `manifests/` on the lab, from apply until all their pods are ready, beside a bare
+client's same pods.
 
 The lab's audit log counts what the operator wrote. Everything shares this machine: compare figures
 of one run only.
@@ -27,7 +28,7 @@ from bench.ground import (
     peak_megabytes,
     until,
 )
-from bench.sets import POD_SPEC, a_clique, a_set, watched
+from bench.sets import POD_SPEC, manifest, watched
 from trellis.api.annotation import PLACEMENT
 from trellis.api.core.node import Node
 from trellis.api.core.pod import Pod
@@ -52,6 +53,8 @@ Json = dict[str, Any]
 ROUNDS = 3
 SETTLED_SECONDS = 10.0
 RESTARTED_SECONDS = 20.0
+# The server reads its policies anew every second or so.
+POLICIES_READ_SECONDS = 3.0
 _ADMISSION = ("admissionregistration.k8s.io", "v1")
 POLICIES = Resource(
     *_ADMISSION, "MutatingAdmissionPolicy", "mutatingadmissionpolicies", namespaced=False
@@ -70,27 +73,20 @@ async def measure() -> None:
     async with grounded("PodCliqueSets") as ground, ground.operator() as operator:
         await operator.ready()
         bench = Bench(ground, operator)
-        await bench.one("4 pods", [a_set("tiny", 1, [a_clique("w", 4)])], 4)
+        await bench.one("4 pods", [manifest("tiny")], 4)
         rounds = [
-            await bench.beside(f"(a) 1,000 pods, round {n}", [large(f"a-{n}")], 1000)
+            await bench.beside(f"(a) 1,000 pods, round {n}", [manifest("a", f"a-{n}")], 1000)
             for n in range(1, ROUNDS + 1)
         ]
         ratio = sum(ours for ours, _ in rounds) / sum(bare for _, bare in rounds)
         print(f"(a) bound after {ratio:.2f} times what the bare client took, of {ROUNDS} rounds")
-        await bench.one("(b) 500 x 2 pods", [a_set("b", 500, [a_clique("w", 2)])], 1000)
+        await bench.one("(b) 500 x 2 pods", [manifest("b")], 1000)
         async with _verdicts(ground.client):
-            await bench.beside("(a) born pinned", [large("pinned")], 1000)
+            await bench.beside("(a) born pinned", [manifest("a", "pinned")], 1000)
         if "--ten" in sys.argv:
-            ten = [large(f"t{n}") for n in range(10)]
+            ten = [manifest("a", f"t{n}") for n in range(10)]
             await bench.beside("10,000 pods, a namespace for each set", ten, 10_000, apart=True)
             await bench.one("10,000 pods in one namespace", ten, 10_000, restarts=True)
-
-
-def large(name: str) -> Json:
-    """Ten replicas of a clique of 20 and a group of 2 x (1 + 39)."""
-    group = {"name": "g", "cliqueNames": ["lead", "work"], "replicas": 2, "minAvailable": 1}
-    cliques = [a_clique("alone", 20), a_clique("lead", 1), a_clique("work", 39)]
-    return a_set(name, 10, cliques, [group])
 
 
 @dataclass
@@ -228,13 +224,13 @@ async def _verdicts(client: Client) -> AsyncIterator[None]:
     binding = {"metadata": {"name": "verdicts"}, "spec": {"policyName": "verdicts"}}
     await client.of(POLICIES, bytes).create(policy)
     await client.of(BINDINGS, bytes).create(binding)
-    # The server reads its policies anew every second or so.
-    await asyncio.sleep(3.0)
+    await asyncio.sleep(POLICIES_READ_SECONDS)
     try:
         yield
     finally:
         await client.of(BINDINGS, bytes).delete("verdicts")
         await client.of(POLICIES, bytes).delete("verdicts")
+        await asyncio.sleep(POLICIES_READ_SECONDS)
 
 
 async def _bodies(client: Client, namespace: str) -> list[Json]:
