@@ -7,7 +7,7 @@ template. Nothing takes a name apart: `worker` and `gpu-worker` of one set are n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,8 @@ class Parent:
 
     name: str
     needed: int
+    member: Member | None = field(default=None, compare=False)
+    """That PodClique, where it is known."""
 
 
 @dataclass(frozen=True)
@@ -199,13 +201,12 @@ class Outline:
         needed, replica = min_available(template), member.place.set_replica
         group = self.group_of.get(template.name)
         if group is None:
-            yield Parent(names.clique(self.name, replica, template.name), needed)
-            return
-        full_name = self.group_name(replica, group)
-        same = member.place.group
-        indices = (same.replica,) if member.place.base_gang and same else range(group.min_available)
-        for index in indices:
-            yield Parent(names.member_clique(full_name, index, template.name), needed)
+            members = [self._alone(replica, template)]
+        else:
+            own = member.place.group if member.place.base_gang else None
+            indices = (own.replica,) if own else range(group.min_available)
+            members = [self._grouped(replica, group, index, template) for index in indices]
+        yield from (Parent(one.name, needed, one) for one in members)
 
 
 def min_available(template: CliqueTemplate) -> int:

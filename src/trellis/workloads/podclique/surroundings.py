@@ -8,13 +8,14 @@ which follows them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from trellis.api.meta import Key
 from trellis.workloads.outline import Parent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from trellis.api.grove.template import ScalingGroupTemplate
     from trellis.workloads.caches import Caches
@@ -34,7 +35,7 @@ def surroundings(caches: Caches, state: State, member: Member) -> Surroundings:
     look = _Look(caches, state)
     return Surroundings(
         pods_before=look.pods_before(member),
-        parents=tuple(look.parents(member)) if state.outline.waits else (),
+        parents=look.parents(member) if state.outline.waits else (),
     )
 
 
@@ -74,13 +75,26 @@ class _Look:
             found += self._replicas(sibling.name, sibling.template.spec.replicas)
         return found
 
-    def parents(self, member: Member) -> Iterator[Parent]:
+    def parents(self, member: Member) -> tuple[Parent, ...]:
         """Without those that are scaled away, and never for more pods than a parent is to have."""
-        away = set(self._away(member.place.set_replica))
-        for parent in self._outline.parents(member):
-            needed = min(parent.needed, self._replicas(parent.name, parent.needed))
-            if parent.name not in away and needed > 0:
-                yield Parent(parent.name, needed)
+        away = frozenset(self._away(member.place.set_replica))
+        return tuple(self._standing(member, away, {member.template.name}))
+
+    def _standing(self, member: Member, away: Collection[str], seen: set[str]) -> Iterator[Parent]:
+        """What a clique without any pods would wait for is waited for in its place."""
+        for clique, parents in groupby(self._outline.parents(member), _clique_of):
+            if clique in seen:
+                continue
+            seen.add(clique)
+            counted = [
+                Parent(one.name, min(one.needed, self._replicas(one.name, one.needed)), one.member)
+                for one in parents
+            ]
+            standing = [one for one in counted if one.name not in away and one.needed > 0]
+            yield from standing
+            above = counted[0].member
+            if not standing and above is not None:
+                yield from self._standing(above, away, seen)
 
     def ready(self, parent: Parent) -> int:
         found = self._caches.cliques.get(Key(self._namespace, parent.name))
@@ -104,3 +118,7 @@ class _Look:
             return group.replicas
         live: int = found.spec.replicas
         return live
+
+
+def _clique_of(parent: Parent) -> str:
+    return "" if parent.member is None else parent.member.template.name

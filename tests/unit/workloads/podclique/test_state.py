@@ -12,7 +12,7 @@ from trellis.api.grove.scalinggroup import PodCliqueScalingGroup, PodCliqueScali
 from trellis.api.meta import Metadata, OwnerReference, owner
 from trellis.kube.events import Snapshot
 from trellis.workloads.caches import Caches
-from trellis.workloads.outline import Outline
+from trellis.workloads.outline import Outline, Parent
 from trellis.workloads.outlines import Outlines
 from trellis.workloads.podclique.desired import plan
 from trellis.workloads.podclique.state import member_of, observe
@@ -213,6 +213,29 @@ def test_parents_in_replicas_that_a_group_does_not_have_now_are_not_waited_for()
     assert [one.name for one in around(outline, member).parents] == both
     assert [one.name for one in around(outline, member, group=1).parents] == both[:1]
     assert around(outline, member, group=0).parents == ()
+
+
+def test_in_the_place_of_a_parent_without_pods_what_it_would_wait_for_is_waited_for() -> None:
+    cliques = (a_clique("a", 2), a_clique("b", 1), a_clique("c", 1), a_clique("d", 1))
+    outline = Outline(a_set("llm", *cliques, startup="CliqueStartupTypeInOrder"))
+    _, second, third, last = outline.alone(0)
+    no_second, no_third = scaled(outline, second, 0), scaled(outline, third, 0)
+    assert around(outline, third, no_second).parents == (Parent("llm-0-a", 2),)
+    assert around(outline, last, no_second, no_third).parents == (Parent("llm-0-a", 2),)
+    assert around(outline, last, no_second).parents == (Parent("llm-0-c", 1),)
+
+
+def test_two_parents_without_pods_have_those_before_them_waited_for_once() -> None:
+    cliques = (
+        a_clique("a", 1),
+        a_clique("b", 1, startsAfter=["a"]),
+        a_clique("c", 1, startsAfter=["a"]),
+        a_clique("d", 1, startsAfter=["b", "c"]),
+    )
+    outline = Outline(a_set("llm", *cliques, startup="CliqueStartupTypeExplicit"))
+    _, second, third, last = outline.alone(0)
+    live = (scaled(outline, second, 0), scaled(outline, third, 0))
+    assert around(outline, last, *live).parents == (Parent("llm-0-a", 1),)
 
 
 def test_a_parent_need_not_have_more_ready_than_it_has_pods() -> None:
