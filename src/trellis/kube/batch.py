@@ -2,7 +2,10 @@
 """Requests that belong together, so that where many wait what was begun is finished first.
 
 A batch is due when it would be done if nobody came after it began: so small ones pass large ones,
-one that is begun is not overtaken by its like, and nobody waits for X"""
+one that is begun is not overtaken by its like, and nobody waits for ever. One that only finishes
+what others have begun, or tells of it, is due at once. All this is among the batches of one owner;
+owners take turns.
+"""
 
 from __future__ import annotations
 
