@@ -125,8 +125,8 @@ class Reconciler:
 
     async def _act(self, io: IO, state: State, planned: Plan) -> Done:
         """A few pods, of a small PodClique or in the place of others, do not wait for hundreds."""
-        few = len(planned.create) <= FEW
-        with together(len(planned.create), finishes=True) if few else nullcontext():
+        pods = len(planned.create)
+        with together(pods, finishes=True) if 0 < pods <= FEW else nullcontext():
             return await self._actor.act(io, state, planned)
 
     def _observe(self, clique: PodClique) -> State | None:
