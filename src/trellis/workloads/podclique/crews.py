@@ -9,8 +9,8 @@ meanwhile like anybody else.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import TYPE_CHECKING
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, TypeAlias
 
 from trellis.runtime.bell import Bell
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
     from trellis.api.meta import Key
 
+    _Waiting: TypeAlias = "OrderedDict[Hashable, dict[Key, None]]"
+
 # So few are soon made.
 FEW = 8
 # Of those who have pods made, how many may need many.
 SHARE_OF_MANY = 0.6
+# So many of a crowd that has just come are served before it waits for those that came earlier.
+FIRST = 4
 # For each who has pods made, so many others are looked at meanwhile.
 WORKERS_EACH = 2
 
@@ -60,15 +64,21 @@ class Crews:
 
 
 class _Line:
-    """Those of one crowd in the order in which they came, and one crowd after the other."""
+    """Those of one crowd in the order in which they came, and one crowd after the other: what is
+    begun is finished, and costs the cluster least. But a crowd that has just come has its first few
+    in between, so that not even one that needs many pods waits for thousands."""
 
     def __init__(self, most: int, crowd: Callable[[Key], Hashable]) -> None:
         self._most = most
         self._crowd = crowd
         self._working: set[Key] = set()
-        self._waiting: OrderedDict[Hashable, dict[Key, None]] = OrderedDict()
         self._crowds: dict[Key, Hashable] = {}
         """Of each who waits."""
+        self._new: _Waiting = OrderedDict()
+        self._known: _Waiting = OrderedDict()
+        self._served: Counter[Hashable] = Counter()
+        """How many of each crowd that waits."""
+        self._new_is_next = True
 
     def __len__(self) -> int:
         return len(self._working) + len(self._crowds)
@@ -77,30 +87,39 @@ class _Line:
         if len(self._working) >= self._most:
             self._waits(key)
             return False
-        crowd = self._crowds.get(key)
-        self.leaves(key)
-        if crowd in self._waiting:
-            self._waiting.move_to_end(crowd)
+        if key in self._crowds:
+            self._is_served(self._crowds[key])
+            self.leaves(key)
         self._working.add(key)
         return True
 
     def leaves(self, key: Key) -> None:
-        if key in self._crowds:
-            crowd = self._crowds.pop(key)
-            del self._waiting[crowd][key]
-            if not self._waiting[crowd]:
-                del self._waiting[crowd]
+        if key not in self._crowds:
+            return
+        crowd = self._crowds.pop(key)
+        waiting = self._new if crowd in self._new else self._known
+        del waiting[crowd][key]
+        if not waiting[crowd]:
+            del waiting[crowd], self._served[crowd]
 
     def ends(self, key: Key) -> None:
         self._working.discard(key)
 
     def following(self) -> Key | None:
-        """Who is next, if there is room."""
-        if not self._waiting or len(self._working) >= self._most:
+        """Who is next, if there is room. New crowds alternate with others, lest these starve."""
+        if not self._crowds or len(self._working) >= self._most:
             return None
-        return next(iter(next(iter(self._waiting.values()))))
+        waiting = (self._new_is_next and self._new) or self._known or self._new
+        return next(iter(next(iter(waiting.values()))))
 
     def _waits(self, key: Key) -> None:
         if key not in self._crowds:
             crowd = self._crowds[key] = self._crowd(key)
-            self._waiting.setdefault(crowd, {})[key] = None
+            waiting = self._known if crowd in self._known else self._new
+            waiting.setdefault(crowd, {})[key] = None
+
+    def _is_served(self, crowd: Hashable) -> None:
+        self._served[crowd] += 1
+        self._new_is_next = crowd not in self._new
+        if crowd in self._new and self._served[crowd] >= FIRST:
+            self._known[crowd] = self._new.pop(crowd)

@@ -8,9 +8,10 @@ which follows them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
+from trellis.api import names
 from trellis.api.meta import Key
 from trellis.workloads.outline import Parent
 
@@ -64,15 +65,15 @@ class _Look:
         self._owner = state.owner.metadata.uid
 
     def pods_before(self, member: Member) -> int:
-        place = member.place
-        if member.group is None or place.group is None:
+        group = member.place.group
+        if member.group is None or group is None:
             return 0
-        replica, index = place.set_replica, place.group.replica
         found = 0
-        for sibling in self._outline.grouped(replica, member.group, index):
-            if sibling.name == member.name:
-                break
-            found += self._replicas(sibling.name, sibling.template.spec.replicas)
+        for sibling in takewhile(
+            lambda name: name != member.template.name, member.group.clique_names
+        ):
+            full_name = names.member_clique(group.full_name, group.replica, sibling)
+            found += self._replicas(full_name, self._outline.cliques[sibling].spec.replicas)
         return found
 
     def parents(self, member: Member) -> tuple[Parent, ...]:

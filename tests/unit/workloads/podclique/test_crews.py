@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from collections import deque
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.api.meta import Key
-from trellis.workloads.podclique.crews import FEW, Crews
+from trellis.workloads.podclique.crews import FEW, FIRST, Crews
 
 MANY = FEW + 1
 
@@ -50,18 +51,55 @@ def test_those_that_need_few_do_not_wait_for_those_that_need_many() -> None:
     assert yard.is_over("b0") == ["b2"]
 
 
-def test_the_crowd_of_one_set_does_not_keep_another_waiting_for_all_of_it() -> None:
-    yard = Yard(at_a_time=1)
-    assert yard.comes("a0")
-    for name in ("a1", "a2", "a3", "b0", "b1"):
-        assert not yard.comes(name)
-    served, last = [], "a0"
+def served_after(yard: Yard, first: str) -> list[str]:
+    """Who is served, one after the other, from where that one is over."""
+    served, last = [], first
     while called := yard.is_over(last):
         [last] = called
         assert yard.comes(last)
         served.append(last)
-    assert served == ["a1", "b0", "a2", "b1", "a3"]
+    return served
+
+
+@pytest.mark.parametrize(
+    ("came", "served"),
+    [
+        pytest.param("a1 a2 b1 b2", "a1 a2 b1 b2", id="in-the-order-in-which-they-came"),
+        pytest.param(
+            "a1 a2 a3 a4 a5 a6 b1 b2 b3 b4 b5 b6",
+            "a1 a2 a3 a4 a5 b1 a6 b2 b3 b4 b5 b6",
+            id="a-crowd-that-has-just-come-has-its-first-few-in-between",
+        ),
+        pytest.param(
+            "a1 b1 a2 b2 a3 b3 a4 b4 a5 b5 a6 b6 a7 a8 a9 a10",
+            "a1 a2 a3 a4 a5 b1 a6 b2 a7 b3 a8 b4 a9 a10 b5 b6",
+            id="and-then-one-crowd-is-finished-before-the-other",
+        ),
+    ],
+)
+def test_large_sets_are_made_one_after_the_other(came: str, served: str) -> None:
+    assert FIRST == 4
+    yard = Yard(at_a_time=1)
+    assert yard.comes("a0")
+    for name in came.split():
+        assert not yard.comes(name)
+    assert served_after(yard, "a0") == served.split()
     assert len(yard.crews) == 0
+
+
+def test_new_crowds_do_not_keep_one_that_came_earlier_waiting_for_ever() -> None:
+    yard = Yard(at_a_time=1)
+    assert yard.comes("a0")
+    for n in range(1, FIRST + 2):
+        assert not yard.comes(f"a{n}")
+    last = "a0"
+    for n in range(FIRST + 2):
+        assert not yard.comes(f"{chr(ord('b') + n)}0")
+        [last] = yard.is_over(last)
+        assert yard.comes(last)
+        if last == f"a{FIRST + 1}":
+            return
+    raise AssertionError("the last of the first crowd was never called")
 
 
 def test_who_was_called_and_did_not_come_is_called_again_by_whatever_ends() -> None:
