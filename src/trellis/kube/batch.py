@@ -3,8 +3,7 @@
 
 A batch is due when it would be done if nobody came after it began: so small ones pass large ones,
 one that is begun is not overtaken by its like, and nobody waits for ever. One that only finishes
-what others have begun, or tells of it, is due at once. All this is among the batches of one owner;
-owners take turns.
+what others have begun, or tells of it, is due at once.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Iterator
 
 
 @dataclass(slots=True)
@@ -33,7 +32,6 @@ class Batch:
 
 
 _CURRENT: ContextVar[Batch | None] = ContextVar("batch", default=None)
-_OWNER: ContextVar[Hashable] = ContextVar("owner", default=None)
 
 
 def current() -> Batch:
@@ -51,19 +49,3 @@ def together(size: int, *, finishes: bool = False) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
-
-
-def owner() -> Hashable:
-    """To whom belongs what is being worked on here."""
-    return _OWNER.get()
-
-
-@contextmanager
-def owned(by: Hashable) -> Iterator[None]:
-    """Whatever is asked of the API in here, and in tasks that are begun in here, is for that owner,
-    and shares the way there with what is for others."""
-    token = _OWNER.set(by)
-    try:
-        yield
-    finally:
-        _OWNER.reset(token)

@@ -2,17 +2,17 @@
 """How many requests may be under way at once: found out by trying, as TCP does.
 
 `Window` decides: it opens by one a round trip while it is full and answers come quickly, and halves
-when the server pushes back. `Gate` makes callers wait their turn: owner by owner, and those of each
-in the order in which the batches that they belong to are due.
+when the server pushes back. `Gate` makes callers wait their turn, in the order in which the batches
+that they belong to are due.
 """
 
 from __future__ import annotations
 
 import asyncio
 from enum import Enum, auto
+from heapq import heapify, heappop, heappush
 
-from trellis.kube.batch import current, owner
-from trellis.kube.shares import Shares
+from trellis.kube.batch import current
 
 START = 32
 CAP = 256
@@ -66,7 +66,9 @@ class Gate:
         self._slow_share = 0.0
         self.answer_seconds = 0.0
         """After how long the server has answered of late."""
-        self._waiting: Shares[asyncio.Future[None]] = Shares()
+        self._came = 0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        """By when it is due, and who came first."""
 
     @property
     def under_way(self) -> int:
@@ -102,22 +104,24 @@ class Gate:
 
     async def _turn(self) -> None:
         turn = asyncio.get_running_loop().create_future()
-        whose = owner()
-        self._waiting.add(whose, current(), turn)
+        self._came += 1
+        place = (current().due(self._tickets), self._came, turn)
+        heappush(self._waiting, place)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._free()
-            else:
-                # Unless whoever freed a place has passed it over already.
-                self._waiting.remove(whose, turn)
+            elif place in self._waiting:
+                # Else whoever freed a place has passed it over already.
+                self._waiting.remove(place)
+                heapify(self._waiting)
             raise
 
     def _free(self) -> None:
         self._under_way -= 1
         while self._waiting and self._under_way < self.window.limit:
-            turn = self._waiting.pop()
+            _, _, turn = heappop(self._waiting)
             if not turn.done():
                 self._under_way += 1
                 turn.set_result(None)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from structlog.contextvars import bound_contextvars
 
 from trellis.instruments.logs import logger
-from trellis.kube.batch import owned
 from trellis.kube.errors import KubeError
 from trellis.runtime.agenda import Priority
 from trellis.runtime.barrier import CacheBehind
@@ -119,10 +118,6 @@ class Loop:
 
     async def _run(self, key: Key) -> Outcome:
         uid = self._uid(key)
-        with owned(self._controller.crowd(key) if self._controller.crowd else None):
-            return await self._reconciled(key, uid)
-
-    async def _reconciled(self, key: Key, uid: str | None) -> Outcome:
         async with asyncio.timeout(self._controller.deadline):
             if uid is not None:
                 await self._io.settle(uid)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.virtual import run, settle, virtual
-from trellis.kube.batch import owned, together
+from trellis.kube.batch import together
 from trellis.kube.inflight import Gate, Window
 
 
@@ -19,10 +19,8 @@ class Line:
         self.entered: list[str] = []
         self._tasks: list[asyncio.Task[None]] = []
 
-    def comes(
-        self, name: str, size: int = 1, *, finishes: bool = False, by: str | None = None
-    ) -> None:
-        with owned(by), together(size, finishes=finishes):
+    def comes(self, name: str, size: int = 1, *, finishes: bool = False) -> None:
+        with together(size, finishes=finishes):
             self._tasks += [asyncio.create_task(self._caller(name)) for _ in range(size)]
 
     async def one_comes(self, name: str) -> None:
@@ -79,31 +77,6 @@ async def test_in_a_batch_that_finishes_something_all_do() -> None:
     with together(1, finishes=True):
         line.comes("few", 2)
     assert await line.ends() == ["births", "few", "few", "births", "births"]
-
-
-@virtual
-async def test_owners_take_turns_however_much_one_of_them_has_begun() -> None:
-    line = Line()
-    for number in range(5):
-        line.comes(f"large {number}", 20, by="large")
-    await asyncio.sleep(30)
-    line.comes("small", 3, by="small")
-    entered = await line.ends()
-    came = [number for number, name in enumerate(entered) if name == "small"]
-    assert came[-1] < 40
-    large = [name for name in entered if name != "small"]
-    assert large == sorted(large), "what was begun first is finished first"
-
-
-@virtual
-async def test_an_owner_who_comes_late_has_no_claim_to_what_it_missed() -> None:
-    line = Line()
-    line.comes("early", 60, by="early")
-    await asyncio.sleep(50)
-    line.comes("late", 60, by="late")
-    entered = await line.ends()
-    assert entered.index("late") >= 50
-    assert entered[-1] == "late"
 
 
 @virtual

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from trellis.workloads.podcliqueset.whole import Excess
     from trellis.workloads.trouble import Trouble
 
-PACE = Pace(burst=8, seconds=0.25, lull=0.04)
+PACE = Pace(burst=8, seconds=1.0, lull=0.04)
 # What is begun is to be finished before more is begun: hundreds of replicas that are all half made
 # start late, and each tells of every step. So few are begun at a time, and those who make gangs and
 # pods of them outnumber those who begin.
