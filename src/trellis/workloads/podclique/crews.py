@@ -97,7 +97,7 @@ class _Line:
         if key not in self._crowds:
             return
         crowd = self._crowds.pop(key)
-        waiting = self._new if crowd in self._new else self._known
+        waiting = self._line_of(crowd)
         del waiting[crowd][key]
         if not waiting[crowd]:
             del waiting[crowd], self._served[crowd]
@@ -115,8 +115,11 @@ class _Line:
     def _waits(self, key: Key) -> None:
         if key not in self._crowds:
             crowd = self._crowds[key] = self._crowd(key)
-            waiting = self._known if crowd in self._known else self._new
-            waiting.setdefault(crowd, {})[key] = None
+            self._line_of(crowd).setdefault(crowd, {})[key] = None
+
+    def _line_of(self, crowd: Hashable) -> _Waiting:
+        """Where it waits, or is to."""
+        return self._known if crowd in self._known else self._new
 
     def _is_served(self, crowd: Hashable) -> None:
         self._served[crowd] += 1
